@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// The umbrella that tests include, as programs include LibTorch's.
+#pragma once
+
+#include <torch/data.h>
+#include <torch/nn.h>
+#include <torch/optim.h>
+#include <torch/types.h>
