@@ -28,6 +28,7 @@ function(_tensorscope_ordered_torch dir name)
       if(source MATCHES "Torch_DIR") # <root>/share/cmake/Torch
         cmake_path(ABSOLUTE_PATH value BASE_DIRECTORY "${CMAKE_BINARY_DIR}")
         cmake_path(SET value NORMALIZE "${value}/../../..")
+        string(REGEX REPLACE "/$" "" value "${value}")
       endif()
       set(${dir} "${value}" PARENT_SCOPE)
       set(${name} "${source}" PARENT_SCOPE)

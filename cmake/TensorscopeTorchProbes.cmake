@@ -11,13 +11,13 @@ set(_tensorscope_torch_features
   "GRAPH_LISTING|CompiledNodeArgs, the list of what an autograd node saves")
 
 function(_tensorscope_try_torch section result)
-  try_compile(${result} "${CMAKE_BINARY_DIR}/CMakeFiles/torch-probe"
+  try_compile(fits
     SOURCES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/probes/torch_features.cpp"
     COMPILE_DEFINITIONS "-DTENSORSCOPE_PROBE_${section}"
     LINK_LIBRARIES tensorscope_torch::cpu
     CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF
-    OUTPUT_VARIABLE output)
-  set(${result} "${${result}}" PARENT_SCOPE)
+    NO_CACHE)
+  set(${result} "${fits}" PARENT_SCOPE)
 endfunction()
 
 function(tensorscope_probe_torch)

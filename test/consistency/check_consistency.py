@@ -10,7 +10,7 @@ import posixpath
 import re
 import sys
 
-# Layer -> the layers it may include besides itself. A file belongs to the longest prefix that fits.
+# Layer (a folder or a file) -> the layers it may include besides itself. A file belongs to the longest that fits.
 ARROWS = {
     "analyzer/utils": [],
     "analyzer/model": ["analyzer/utils"],
@@ -19,11 +19,13 @@ ARROWS = {
     "analyzer": ["analyzer/checks", "analyzer/dataflow", "analyzer/model", "analyzer/utils"],
     "runtime/include": [],
     "runtime/src/platform": [],
-    "runtime/src/core": ["runtime/include", "runtime/src/platform"],
+    "runtime/src/options.inc": [],
+    "runtime/src/core": ["runtime/include", "runtime/src/options.inc", "runtime/src/platform"],
     "runtime/src/report": ["runtime/include", "runtime/src/core", "runtime/src/platform"],
     "runtime/src/hooks": ["runtime/include", "runtime/src/core", "runtime/src/platform"],
     "runtime": [
-        "runtime/include", "runtime/src/platform", "runtime/src/core", "runtime/src/report", "runtime/src/hooks",
+        "runtime/include", "runtime/src/options.inc", "runtime/src/platform", "runtime/src/core", "runtime/src/report",
+        "runtime/src/hooks",
     ],
 }
 # Where an include in quotes or brackets may lead to, after the includer's own folder.
@@ -62,7 +64,7 @@ def files_of(root):
 
 
 def layer_of(path):
-    fitting = [layer for layer in ARROWS if path.startswith(layer + "/")]
+    fitting = [layer for layer in ARROWS if path == layer or path.startswith(layer + "/")]
     return max(fitting, key=len, default=None)
 
 
