@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of sub-commands.
+#include "llvm/Support/Error.h"
+#include "tool/Command.h"
+
+namespace tensorscope {
+
+int Command::refuse(const llvm::Twine &What) const {
+  llvm::errs() << "tensorscope " << name() << ": error: " << What << '\n';
+  return ExitProblem;
+}
+
+int Command::refuse(llvm::Error Failure) const {
+  return refuse(llvm::toString(std::move(Failure)));
+}
+
+std::vector<std::unique_ptr<Command>> makeCommands() {
+  std::vector<std::unique_ptr<Command>> Commands;
+  Commands.push_back(makeCheckCommand());
+  return Commands;
+}
+
+} // namespace tensorscope

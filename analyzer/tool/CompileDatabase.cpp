@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/CompileDatabase.h"
+#include "clang/Tooling/JSONCompilationDatabase.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+#include "tool/Paths.h"
+
+namespace json = llvm::json;
+using clang::tooling::CompileCommand;
+using clang::tooling::JSONCommandLineSyntax;
+using clang::tooling::JSONCompilationDatabase;
+
+namespace tensorscope {
+
+static constexpr llvm::StringLiteral DatabaseName = "compile_commands.json";
+
+static llvm::Error problem(const llvm::Twine &Text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), Text);
+}
+
+static llvm::Expected<std::string> locate(llvm::StringRef Location,
+                                          llvm::StringRef StartPath) {
+  if (Location.empty()) {
+    llvm::StringRef Start = StartPath.empty() ? "." : StartPath;
+    if (auto Found = findUpward(Start, {DatabaseName}))
+      return *Found;
+    return problem("no " + DatabaseName + " in " + absolutePath(Start) +
+                   " or above it; name its folder with -p");
+  }
+  llvm::SmallString<256> Path(Location);
+  if (llvm::sys::fs::is_directory(Path))
+    llvm::sys::path::append(Path, DatabaseName);
+  if (!llvm::sys::fs::exists(Path))
+    return problem(Path + ": no such file; -p takes a folder that holds a " +
+                   DatabaseName + ", or the file");
+  return std::string(Path);
+}
+
+/// llvm::json puts "[line:column, byte=n]: " before its messages.
+static std::string withLine(llvm::StringRef File, llvm::StringRef Message) {
+  llvm::SmallVector<llvm::StringRef> Parts;
+  if (llvm::Regex("^\\[([0-9]+):[0-9]+, byte=[0-9]+\\]: (.*)$")
+          .match(Message, &Parts))
+    return (File + ":" + Parts[1] + ": " + Parts[2]).str();
+  return (File + ": " + Message).str();
+}
+
+/// The reader in Clang's Tooling says neither which entry is wrong nor why.
+static llvm::Error checkShape(llvm::StringRef File, const json::Value &Root) {
+  const json::Array *Entries = Root.getAsArray();
+  if (!Entries)
+    return problem(File + ":1: expected a list of compile commands");
+  if (Entries->empty())
+    return problem(File + ": the database is empty");
+  for (size_t I = 0; I < Entries->size(); ++I) {
+    auto Complain = [&](const llvm::Twine &What) {
+      return problem(File + ": entry " + llvm::utostr(I + 1) + " " + What);
+    };
+    const json::Object *Entry = (*Entries)[I].getAsObject();
+    if (!Entry)
+      return Complain("is not an object");
+    for (llvm::StringRef Key : {"file", "directory"})
+      if (!Entry->getString(Key))
+        return Complain("has no string \"" + Key + "\"");
+    if (!Entry->getString("command") && !Entry->getArray("arguments"))
+      return Complain("has neither \"command\" nor \"arguments\"");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<CompileDatabase>
+CompileDatabase::load(llvm::StringRef Location, llvm::StringRef StartPath) {
+  llvm::Expected<std::string> Path = locate(Location, StartPath);
+  if (!Path)
+    return Path.takeError();
+  auto Buffer = llvm::MemoryBuffer::getFile(*Path, /*IsText=*/true);
+  if (!Buffer)
+    return problem(*Path + ": " + Buffer.getError().message());
+
+  CompileDatabase Database;
+  Database.File = *Path;
+  Database.Text = (*Buffer)->getBuffer().str();
+  llvm::Expected<json::Value> Root = json::parse(Database.Text);
+  if (!Root)
+    return problem(withLine(*Path, llvm::toString(Root.takeError())));
+  if (llvm::Error Failure = checkShape(*Path, *Root))
+    return Failure;
+
+  std::string Message;
+  std::unique_ptr<JSONCompilationDatabase> Json =
+      JSONCompilationDatabase::loadFromBuffer(
+          Database.Text, Message, JSONCommandLineSyntax::AutoDetect);
+  if (!Json)
+    return problem(*Path + ": " + Message);
+  auto Expanded = clang::tooling::expandResponseFiles(
+      std::move(Json), llvm::vfs::getRealFileSystem());
+  auto Inferred =
+      clang::tooling::inferTargetAndDriverMode(std::move(Expanded));
+  Database.Commands = Inferred->getAllCompileCommands();
+  std::string DatabaseFolder = absolutePath(llvm::sys::path::parent_path(*Path));
+  for (CompileCommand &Command : Database.Commands) {
+    Command.Directory = absolutePath(Command.Directory, DatabaseFolder);
+    Command.Filename = absolutePath(Command.Filename, Command.Directory);
+  }
+  llvm::stable_sort(Database.Commands,
+                    [](const CompileCommand &A, const CompileCommand &B) {
+                      return A.Filename < B.Filename;
+                    });
+  return Database;
+}
+
+llvm::Expected<std::vector<CompileCommand>>
+CompileDatabase::select(llvm::ArrayRef<std::string> Paths) const {
+  if (Paths.empty())
+    return Commands;
+  std::vector<bool> Wanted(Commands.size());
+  for (llvm::StringRef Path : Paths) {
+    if (!llvm::sys::fs::exists(Path))
+      return problem(Path + ": no such file or folder");
+    bool IsFolder = llvm::sys::fs::is_directory(Path);
+    std::string Absolute = absolutePath(Path);
+    bool Found = false;
+    for (size_t I = 0; I < Commands.size(); ++I) {
+      llvm::StringRef File = Commands[I].Filename;
+      bool Matches = IsFolder ? liesUnder(File, Absolute)
+                              : File == Absolute ||
+                                    llvm::sys::fs::equivalent(File, Absolute);
+      if (Matches)
+        Wanted[I] = Found = true;
+    }
+    if (!Found)
+      return problem(Path + ": " +
+                     (IsFolder ? "no file under it is" : "not") + " in " + File);
+  }
+  std::vector<CompileCommand> Selected;
+  for (size_t I = 0; I < Commands.size(); ++I)
+    if (Wanted[I])
+      Selected.push_back(Commands[I]);
+  return Selected;
+}
+
+unsigned CompileDatabase::lineOf(llvm::StringRef Source) const {
+  llvm::StringRef All = Text;
+  for (llvm::StringRef Name :
+       {Source, llvm::sys::path::filename(Source)}) {
+    std::string Quoted = llvm::formatv("{0}", json::Value(Name)).str();
+    // A relative name in the database ends as the file's own name does.
+    size_t At = All.find(Quoted);
+    if (At == llvm::StringRef::npos)
+      At = All.find("/" + llvm::StringRef(Quoted).drop_front().str());
+    if (At != llvm::StringRef::npos)
+      return 1 + All.take_front(At).count('\n');
+  }
+  return 0;
+}
+
+} // namespace tensorscope

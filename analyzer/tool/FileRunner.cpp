@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool/FileRunner.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/FileManager.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Tooling/Tooling.h"
+#include "llvm/Support/FileSystem.h"
+#include "tool/CheckSelection.h"
+#include "tool/DiagnosticConversion.h"
+#include "tool/Paths.h"
+#include <chrono>
+#include <sys/resource.h>
+
+using clang::tooling::CompileCommand;
+
+namespace tensorscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point Start) {
+  return std::chrono::duration<double>(Clock::now() - Start).count();
+}
+
+/// Counts the compiler's errors and keeps the first. One without a place comes
+/// from the command line: it counts only when nothing could be parsed, since
+/// other compilers' flags are unknown to Clang and mostly do not matter here.
+class ErrorKeeper : public clang::DiagnosticConsumer {
+public:
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level Level,
+                        const clang::Diagnostic &Info) override {
+    if (Level < clang::DiagnosticsEngine::Error)
+      return;
+    llvm::SmallString<256> Text;
+    Info.FormatDiagnostic(Text);
+    std::string Message = "error: " + Text.str().str();
+    if (Info.getLocation().isInvalid() || !Info.hasSourceManager()) {
+      if (WithoutPlace.Message.empty())
+        WithoutPlace.Message = std::move(Message);
+      return;
+    }
+    if (Errors++ == 0)
+      First = {toPlace(Info.getLocation(), Info.getSourceManager()),
+               std::move(Message)};
+  }
+
+  unsigned Errors = 0;
+  Step First;
+  Step WithoutPlace;
+};
+
+/// Analyses the translation unit as soon as it is parsed.
+class AnalyzingConsumer : public clang::ASTConsumer {
+public:
+  AnalyzingConsumer(const RunSettings &Settings, FileReport &Report,
+                    Clock::time_point Start)
+      : Settings(Settings), Report(Report), Start(Start) {}
+
+  void HandleTranslationUnit(clang::ASTContext &Context) override {
+    Report.ParseSeconds = secondsSince(Start);
+    Clock::time_point AnalysisStart = Clock::now();
+    AnalyzerResult Result = analyzeTranslationUnit(
+        Context, Settings.Models, Settings.Options,
+        [this](llvm::StringRef Rule) { return Settings.Checks.runs(Rule); });
+    for (const Diagnostic &Found : Result.Diagnostics)
+      if (Settings.Checks.reports(Found.Rule, Found.Level))
+        Report.Findings.push_back(toFinding(Found, Context));
+    Report.FunctionsAnalyzed = Result.Statistics.FunctionsAnalyzed;
+    Report.FunctionsWithErrors = Result.Statistics.FunctionsWithErrors;
+    Report.SilencedByUnknown = Result.Statistics.SilencedByUnknown;
+    Report.FunctionsNotAnalyzed = std::move(Result.Statistics.NotAnalyzed);
+    Report.FilesWithNoLint = filesWithNoLint(Context.getSourceManager());
+    Report.AnalysisSeconds = secondsSince(AnalysisStart);
+    Report.Status = FileStatus::Analyzed;
+  }
+
+private:
+  const RunSettings &Settings;
+  FileReport &Report;
+  Clock::time_point Start;
+};
+
+class AnalyzingAction : public clang::ASTFrontendAction {
+public:
+  AnalyzingAction(const RunSettings &Settings, FileReport &Report,
+                  Clock::time_point Start)
+      : Settings(Settings), Report(Report), Start(Start) {}
+
+  std::unique_ptr<clang::ASTConsumer>
+  CreateASTConsumer(clang::CompilerInstance &Compiler,
+                    llvm::StringRef /*File*/) override {
+    // A missing header is one error among others: go on with what is known.
+    Compiler.getDiagnostics().setFatalsAsError(true);
+    return std::make_unique<AnalyzingConsumer>(Settings, Report, Start);
+  }
+
+private:
+  const RunSettings &Settings;
+  FileReport &Report;
+  Clock::time_point Start;
+};
+
+class AnalyzingFactory : public clang::tooling::FrontendActionFactory {
+public:
+  AnalyzingFactory(const RunSettings &Settings, FileReport &Report)
+      : Settings(Settings), Report(Report) {}
+
+  std::unique_ptr<clang::FrontendAction> create() override {
+    return std::make_unique<AnalyzingAction>(Settings, Report, Start);
+  }
+
+  bool
+  runInvocation(std::shared_ptr<clang::CompilerInvocation> Invocation,
+                clang::FileManager *Files,
+                std::shared_ptr<clang::PCHContainerOperations> Operations,
+                clang::DiagnosticConsumer *Consumer) override {
+    // The process ends after this file; taking the AST apart is wasted time.
+    Invocation->getFrontendOpts().DisableFree = true;
+    return FrontendActionFactory::runInvocation(
+        std::move(Invocation), Files, std::move(Operations), Consumer);
+  }
+
+private:
+  const RunSettings &Settings;
+  FileReport &Report;
+  Clock::time_point Start = Clock::now();
+};
+
+} // namespace
+
+static unsigned peakMegabytes() {
+  struct rusage Usage;
+  if (getrusage(RUSAGE_SELF, &Usage))
+    return 0;
+  return static_cast<unsigned>(Usage.ru_maxrss / 1024);
+}
+
+static FileReport failed(FileReport Report, Step Reason) {
+  Report.Status = FileStatus::Failed;
+  Report.Reason = std::move(Reason);
+  if (Report.Reason.At.File.empty())
+    Report.Reason.At.File = Report.File;
+  return Report;
+}
+
+FileReport checkFile(const CompileCommand &Command,
+                     const RunSettings &Settings) {
+  FileReport Report;
+  Report.File = Command.Filename;
+  if (std::error_code Error =
+          llvm::sys::fs::set_current_path(Command.Directory))
+    return failed(std::move(Report),
+                  {{}, "error: its compile command's folder " +
+                           Command.Directory + ": " + Error.message()});
+
+  // Set to Analyzed by the consumer, so that a run that never gets there fails.
+  Report.Status = FileStatus::Failed;
+  ErrorKeeper Errors;
+  AnalyzingFactory Factory(Settings, Report);
+  llvm::IntrusiveRefCntPtr<clang::FileManager> Files(
+      new clang::FileManager(clang::FileSystemOptions()));
+  clang::tooling::ToolInvocation Invocation(
+      argumentsToParse(Command, Settings.ResourceFolder), &Factory, Files.get(),
+      std::make_shared<clang::PCHContainerOperations>());
+  Invocation.setDiagnosticConsumer(&Errors);
+  Invocation.run();
+
+  Report.Errors = Errors.Errors;
+  Report.PeakMegabytes = peakMegabytes();
+  if (Errors.Errors)
+    return failed(std::move(Report), Errors.First);
+  if (Report.Status == FileStatus::Failed)
+    return failed(std::move(Report), Errors.WithoutPlace);
+  return Report;
+}
+
+} // namespace tensorscope

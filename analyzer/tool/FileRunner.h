@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parses one file as its compile command says, analyses it, and turns the
+// result into plain data. Called in a process of its own, see WorkerPool.
+#ifndef TENSORSCOPE_TOOL_FILERUNNER_H
+#define TENSORSCOPE_TOOL_FILERUNNER_H
+
+#include "checks/Analyzer.h"
+#include "clang/Tooling/CompilationDatabase.h"
+#include "tool/Findings.h"
+#include <optional>
+
+namespace tensorscope {
+
+class CheckSelection;
+class ModelSet;
+
+/// What holds for each file of a run.
+struct RunSettings {
+  const CheckSelection &Checks;
+  const ModelSet &Models;
+  AnalyzerOptions Options;
+  std::string ResourceFolder;
+};
+
+/// Why a command is not for us (another language, another compiler), if so.
+std::optional<std::string>
+reasonToSkip(const clang::tooling::CompileCommand &Command);
+
+/// The command as Clang is to run it: parse only, no output, no plugins, no
+/// warnings, and without other compilers' precompiled headers.
+std::vector<std::string>
+argumentsToParse(const clang::tooling::CompileCommand &Command,
+                 llvm::StringRef ResourceFolder);
+
+/// Changes this process's current folder to the command's.
+FileReport checkFile(const clang::tooling::CompileCommand &Command,
+                     const RunSettings &Settings);
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_TOOL_FILERUNNER_H

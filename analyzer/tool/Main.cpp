@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program `tensorscope`: finds the sub-command and runs it.
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tool/Command.h"
+
+using namespace tensorscope;
+
+static void printVersion(llvm::raw_ostream &Out) {
+  Out << "tensorscope " TENSORSCOPE_VERSION " (LLVM " LLVM_VERSION_STRING
+         ")\n";
+}
+
+static int refuse(llvm::StringRef Line) {
+  llvm::errs() << "tensorscope: error: " << Line << '\n';
+  return ExitProblem;
+}
+
+/// llvm::cl says "PROGRAM: what" and then hints on lines of their own.
+static llvm::StringRef firstComplaint(llvm::StringRef Text) {
+  llvm::StringRef Line = Text.trim().split('\n').first.split("  Try: ").first;
+  Line.consume_front("tensorscope: ");
+  return Line;
+}
+
+int main(int Argc, const char **Argv) {
+  std::vector<std::unique_ptr<Command>> Commands = makeCommands();
+  for (auto &C : Commands)
+    C->hideOtherOptions();
+  llvm::cl::HideUnrelatedOptions(llvm::cl::getGeneralCategory());
+  llvm::cl::SetVersionPrinter(printVersion);
+
+  if (Argc < 2)
+    return refuse("no command given; try 'tensorscope --help'");
+  llvm::StringRef First = Argv[1];
+  bool Known = llvm::any_of(Commands,
+                            [&](auto &C) { return C->name() == First; });
+  if (!Known && !First.starts_with("-"))
+    return refuse(("no command '" + First + "'; try 'tensorscope --help'").str());
+
+  std::string Complaints;
+  llvm::raw_string_ostream Errors(Complaints);
+  std::vector<const char *> Arguments(Argv, Argv + Argc);
+  Arguments[0] = "tensorscope";
+  if (!llvm::cl::ParseCommandLineOptions(
+          Arguments.size(), Arguments.data(),
+          "finds memory mistakes in C++ code over LibTorch\n", &Errors))
+    return refuse(firstComplaint(Complaints));
+  for (auto &C : Commands)
+    if (C->chosen())
+      return C->run();
+  return refuse("no command given; try 'tensorscope --help'");
+}
