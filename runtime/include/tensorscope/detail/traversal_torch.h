@@ -97,6 +97,16 @@ concept torch_future = std::same_as<T, c10::ivalue::Future> || std::same_as<T, c
 template <class T>
 concept torch_owner = nn_module<T> || torch_optimizer<T> || jit_object<T>;
 
+template <class T>
+concept known_torch_type = tensor_handle<T> || std::same_as<T, c10::IValue> || torch_owner<T> ||
+    nn_module_holder<T> || std::same_as<T, torch::nn::AnyModule> || ivalue_container<T> ||
+    interpreter_object<T> || std::same_as<T, c10::ivalue::Tuple> || intrusive_pointer<T> ||
+    std::same_as<T, torch::nn::utils::rnn::PackedSequence> || data_example<T> ||
+    instance_of<T, c10::MaybeOwned> || std::same_as<T, at::OptionalTensorRef> ||
+    std::same_as<T, at::indexing::TensorIndex> || torch_leaf<T> || torch_future<T>;
+template <known_torch_type T>
+inline constexpr bool is_known_torch_type<T> = true;
+
 /// Calls `visit` with each tensor or container of tensors in LibTorch's own optimizer states.
 /// A state class of a user's own optimizer is not known: its optimizer declares `tensorscope_members`.
 template <class Visit>

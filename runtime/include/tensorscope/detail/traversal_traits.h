@@ -3,10 +3,6 @@
 // aggregates. Used by traversal_walk.h only; `holds_no_tensor` is for users (see traversal.h).
 #pragma once
 
-#include <boost/preprocessor/punctuation/comma_if.hpp>
-#include <boost/preprocessor/repetition/enum.hpp>
-#include <boost/preprocessor/repetition/repeat.hpp>
-
 #include <array>
 #include <atomic>
 #include <condition_variable>
@@ -30,6 +26,10 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+#include <boost/preprocessor/punctuation/comma_if.hpp>
+#include <boost/preprocessor/repetition/enum.hpp>
+#include <boost/preprocessor/repetition/repeat.hpp>
 
 namespace tensorscope {
 
@@ -240,6 +240,10 @@ concept plain_aggregate = std::is_class_v<T> && std::is_aggregate_v<T> && !std::
 
 // --- putting it together ----------------------------------------------------
 
+/// True for the types of LibTorch that traversal_torch.h knows a way into.
+template <class T>
+inline constexpr bool is_known_torch_type = false;
+
 template <class T>
 consteval bool is_leaf();
 
@@ -252,23 +256,31 @@ template <class T>
 concept parts_by_type = instance_of<T, std::optional> || instance_of<T, std::variant> ||
     instance_of<T, std::pair> || instance_of<T, std::tuple>;
 
+/// What is behind a `void` or an incomplete type is not known.
+template <class T>
+consteval bool is_leaf_pointee() {
+  if constexpr (std::is_void_v<T> || !complete_type<T>)
+    return holds_no_tensor<T>::value;
+  else
+    return is_leaf<T>();
+}
+
 /// No tensor can be reached from a `T`, so the traversal compiles to nothing. Does not look into
 /// user-made classes: the answer for these is "perhaps", which is false.
 template <class T>
 consteval bool is_leaf() {
   if constexpr (holds_no_tensor<T>::value)
     return true;
-  else if constexpr (has_members_function<T>)
+  else if constexpr (has_members_function<T> || is_known_torch_type<T>)
     return false;
-  else if constexpr (parts_by_type<T>)
+  else if constexpr (parts_by_type<T> || instance_of<T, std::reference_wrapper>)
     return all_leaves<T>::value;
   else if constexpr (range_like<T>)
     return is_leaf<range_element<T>>();
   else if constexpr (container_adaptor<T>)
     return is_leaf<typename T::value_type>();
   else if constexpr (owning_pointer<T>)
-    return !std::is_void_v<typename T::element_type> &&
-        is_leaf<std::remove_cv_t<typename T::element_type>>();
+    return is_leaf_pointee<std::remove_cv_t<typename T::element_type>>();
   else
     return standard_leaf<T> || borrowing_pointer<T> || passed_callable<T> || plain_bytes<T>;
 }

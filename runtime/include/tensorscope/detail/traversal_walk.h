@@ -57,14 +57,6 @@ class walk {
   }
 
  private:
-  template <class T>
-  static constexpr bool known_torch_type = tensor_handle<T> || std::same_as<T, c10::IValue> ||
-      nn_module_holder<T> || std::same_as<T, torch::nn::AnyModule> || ivalue_container<T> ||
-      interpreter_object<T> || std::same_as<T, c10::ivalue::Tuple> || intrusive_pointer<T> ||
-      std::same_as<T, torch::nn::utils::rnn::PackedSequence> || data_example<T> ||
-      instance_of<T, c10::MaybeOwned> || std::same_as<T, at::OptionalTensorRef> ||
-      std::same_as<T, at::indexing::TensorIndex> || torch_leaf<T> || torch_future<T>;
-
   void visit_tensor(const at::Tensor& tensor) {
     if (tensor.defined())
       visitor_(tensor);

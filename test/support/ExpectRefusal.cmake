@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DEXPECT="text|text" -DTYPES="type|type" -P ExpectRefusal.cmake -- <compiler> <argument>...
+# Fails unless the compiler fails, says each of the texts, and names each of the types as one that our static
+# assertion refuses. Called by tensorscope_add_refused_source.
+set(command)
+set(after_dashes FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(index RANGE ${last})
+  if(after_dashes)
+    list(APPEND command "${CMAKE_ARGV${index}}")
+  elseif("${CMAKE_ARGV${index}}" STREQUAL "--")
+    set(after_dashes TRUE)
+  endif()
+endforeach()
+execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(status EQUAL 0)
+  message(FATAL_ERROR "the source compiled; it was to be refused")
+endif()
+string(REPLACE "|" ";" texts "${EXPECT}")
+foreach(text IN LISTS texts)
+  string(FIND "${output}" "${text}" position)
+  if(position EQUAL -1)
+    message(FATAL_ERROR "the compiler refused the source without saying '${text}':\n${output}")
+  endif()
+endforeach()
+
+# clang: "due to requirement 'always_false<Type>'"; g++: "refuse() [with T = Type; ...".
+string(REPLACE "|" ";" types "${TYPES}")
+foreach(type IN LISTS types)
+  string(FIND "${output}" "always_false<${type}" by_clang)
+  string(FIND "${output}" "refuse() [with T = ${type}" by_gcc)
+  if(by_clang EQUAL -1 AND by_gcc EQUAL -1)
+    message(FATAL_ERROR "the compiler refused the source without naming '${type}':\n${output}")
+  endif()
+endforeach()
