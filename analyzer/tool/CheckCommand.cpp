@@ -172,6 +172,7 @@ llvm::Error CheckCommand::writeOutput(const Report &Result,
       writeSarif(Out, Result, Sources);
     else
       writeText(Out, Result, Sources, useColors());
+    Out.flush(); // before what goes to standard error
     return llvm::Error::success();
   });
 }
@@ -219,8 +220,7 @@ int CheckCommand::run() {
   if (!Result)
     return refuse(Result.takeError());
   if (llvm::Error Failure = writeOutput(*Result, Sources))
-    return refuse("cannot write " + Output + ": " +
-                  llvm::toString(std::move(Failure)));
+    return refuse("cannot write " + llvm::toString(std::move(Failure)));
   writeMessages(*Result);
   Totals T = Result->totals();
   return T.Failed ? ExitProblem : T.Findings ? ExitFindings : ExitClean;

@@ -17,6 +17,10 @@ namespace {
 struct Level {
   unsigned Value = 0;
 };
+
+struct CheckEntry {
+  std::string Name;
+};
 } // namespace
 
 template <> struct yaml::ScalarTraits<Level> {
@@ -31,6 +35,26 @@ template <> struct yaml::ScalarTraits<Level> {
   }
   static QuotingType mustQuote(llvm::StringRef) { return QuotingType::None; }
 };
+
+template <> struct yaml::ScalarTraits<CheckEntry> {
+  static void output(const CheckEntry &Entry, void *, llvm::raw_ostream &OS) {
+    OS << Entry.Name;
+  }
+  static llvm::StringRef input(llvm::StringRef Text, void *,
+                               CheckEntry &Entry) {
+    Entry.Name = Text.str();
+    // Applied to a selection of its own to learn here, with the line at hand,
+    // whether it would be refused.
+    if (llvm::Error Failure = tensorscope::CheckSelection(0).apply(Text)) {
+      llvm::consumeError(std::move(Failure));
+      return "no check has this name";
+    }
+    return {};
+  }
+  static QuotingType mustQuote(llvm::StringRef) { return QuotingType::None; }
+};
+
+LLVM_YAML_IS_SEQUENCE_VECTOR(CheckEntry)
 
 template <> struct yaml::ScalarTraits<tensorscope::ScopesMode> {
   static void output(const tensorscope::ScopesMode &Mode, void *,
@@ -58,7 +82,10 @@ template <> struct yaml::MappingTraits<tensorscope::Config> {
       Config.Level = FindingLevel->Value;
     IO.mapOptional("scopes", Config.Scopes);
     IO.mapOptional("small-loop-bound", Config.SmallLoopBound);
-    IO.mapOptional("checks", Config.Checks);
+    std::vector<CheckEntry> Checks;
+    IO.mapOptional("checks", Checks);
+    for (CheckEntry &Entry : Checks)
+      Config.Checks.push_back(std::move(Entry.Name));
   }
 };
 

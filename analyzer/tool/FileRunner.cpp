@@ -9,10 +9,10 @@
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Timer.h"
 #include "tool/CheckSelection.h"
 #include "tool/DiagnosticConversion.h"
 #include "tool/Paths.h"
-#include <chrono>
 #include <sys/resource.h>
 
 using clang::tooling::CompileCommand;
@@ -21,10 +21,10 @@ namespace tensorscope {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point Start) {
-  return std::chrono::duration<double>(Clock::now() - Start).count();
+/// Processor time of this process, which on a busy machine says more than the
+/// clock on the wall.
+double secondsUsed() {
+  return llvm::TimeRecord::getCurrentTime(/*Start=*/false).getProcessTime();
 }
 
 /// Counts the compiler's errors and keeps the first. One without a place comes
@@ -58,12 +58,12 @@ public:
 class AnalyzingConsumer : public clang::ASTConsumer {
 public:
   AnalyzingConsumer(const RunSettings &Settings, FileReport &Report,
-                    Clock::time_point Start)
+                    double Start)
       : Settings(Settings), Report(Report), Start(Start) {}
 
   void HandleTranslationUnit(clang::ASTContext &Context) override {
-    Report.ParseSeconds = secondsSince(Start);
-    Clock::time_point AnalysisStart = Clock::now();
+    Report.ParseSeconds = secondsUsed() - Start;
+    double AnalysisStart = secondsUsed();
     AnalyzerResult Result = analyzeTranslationUnit(
         Context, Settings.Models, Settings.Options,
         [this](llvm::StringRef Rule) { return Settings.Checks.runs(Rule); });
@@ -75,20 +75,20 @@ public:
     Report.SilencedByUnknown = Result.Statistics.SilencedByUnknown;
     Report.FunctionsNotAnalyzed = std::move(Result.Statistics.NotAnalyzed);
     Report.FilesWithNoLint = filesWithNoLint(Context.getSourceManager());
-    Report.AnalysisSeconds = secondsSince(AnalysisStart);
+    Report.AnalysisSeconds = secondsUsed() - AnalysisStart;
     Report.Status = FileStatus::Analyzed;
   }
 
 private:
   const RunSettings &Settings;
   FileReport &Report;
-  Clock::time_point Start;
+  double Start;
 };
 
 class AnalyzingAction : public clang::ASTFrontendAction {
 public:
   AnalyzingAction(const RunSettings &Settings, FileReport &Report,
-                  Clock::time_point Start)
+                  double Start)
       : Settings(Settings), Report(Report), Start(Start) {}
 
   std::unique_ptr<clang::ASTConsumer>
@@ -102,7 +102,7 @@ public:
 private:
   const RunSettings &Settings;
   FileReport &Report;
-  Clock::time_point Start;
+  double Start;
 };
 
 class AnalyzingFactory : public clang::tooling::FrontendActionFactory {
@@ -128,7 +128,7 @@ public:
 private:
   const RunSettings &Settings;
   FileReport &Report;
-  Clock::time_point Start = Clock::now();
+  double Start = secondsUsed();
 };
 
 } // namespace

@@ -65,6 +65,7 @@ struct FileReport {
   unsigned FunctionsWithErrors = 0;
   unsigned SilencedByUnknown = 0;
   std::vector<std::string> FunctionsNotAnalyzed;
+  /// Processor time.
   double ParseSeconds = 0;
   double AnalysisSeconds = 0;
   unsigned PeakMegabytes = 0;

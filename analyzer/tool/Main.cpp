@@ -29,7 +29,8 @@ int main(int Argc, const char **Argv) {
   std::vector<std::unique_ptr<Command>> Commands = makeCommands();
   for (auto &C : Commands)
     C->hideOtherOptions();
-  llvm::cl::HideUnrelatedOptions(llvm::cl::getGeneralCategory());
+  llvm::cl::OptionCategory None("Options of no sub-command");
+  llvm::cl::HideUnrelatedOptions(None);
   llvm::cl::SetVersionPrinter(printVersion);
 
   if (Argc < 2)
@@ -46,8 +47,10 @@ int main(int Argc, const char **Argv) {
   Arguments[0] = "tensorscope";
   if (!llvm::cl::ParseCommandLineOptions(
           Arguments.size(), Arguments.data(),
-          "finds memory mistakes in C++ code over LibTorch\n", &Errors))
-    return refuse(firstComplaint(Complaints));
+          "finds memory mistakes in C++ code over LibTorch\n", &Errors)) {
+    // An option without its value is complained of to standard error.
+    return Complaints.empty() ? ExitProblem : refuse(firstComplaint(Complaints));
+  }
   for (auto &C : Commands)
     if (C->chosen())
       return C->run();

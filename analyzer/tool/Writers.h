@@ -32,7 +32,7 @@ std::string summaryLine(const Report &Result);
 void writeFileProblems(llvm::raw_ostream &Out, const Report &Result,
                        bool WithSkipped);
 
-/// Parse and analysis time per file, sums, and their ratio.
+/// Processor time for parsing and analysis per file, sums, and their ratio.
 void writeTiming(llvm::raw_ostream &Out, const Report &Result);
 
 } // namespace tensorscope
