@@ -25,6 +25,8 @@ void scopes(const torch::Tensor& x) {
   static_assert(std::is_void_v<decltype(tensorscope::with_torch([] {}))>);
   tensorscope::Scope scope;
   same<torch::Tensor>(scope.retain(x + 1));
+  scope.close_keeping(x);
+  scope.close();
 }
 
 void sessions() {
@@ -45,9 +47,10 @@ void handles(torch::Tensor x) {
   tensorscope::release(map);
   tensorscope::release(x);
   torch::nn::Linear layer(13, 7);
-  tensorscope::adopt(layer);
+  auto adoption = tensorscope::adopt(layer);
   tensorscope::drop(x);
   tensorscope::ignore(list);
   tensorscope::track(list);
-  tensorscope::gc();
+  same<std::vector<tensorscope::GcReport>>(tensorscope::gc());
+  same<std::uint64_t>(tensorscope::stats().total().bytes);
 }

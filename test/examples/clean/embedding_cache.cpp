@@ -79,4 +79,4 @@ float EmbeddingCache::clear() {
   return mean;
 }
 
-}  // namespace example
+} // namespace example

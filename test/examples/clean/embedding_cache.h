@@ -35,7 +35,7 @@ class EmbeddingCache {
   size_t capacity_;
   torch::nn::Embedding letters_;
   std::unordered_map<std::string, torch::Tensor> entries_;
-  std::deque<std::string> order_;  // oldest first
+  std::deque<std::string> order_; // oldest first
 };
 
-}  // namespace example
+} // namespace example

@@ -55,4 +55,4 @@ std::string Generator::text(const torch::Tensor& tokens) {
   return letters;
 }
 
-}  // namespace example
+} // namespace example

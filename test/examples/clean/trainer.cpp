@@ -65,4 +65,4 @@ void Trainer::restore_best() {
   for (size_t i = 0; i < parameters.size(); ++i) parameters[i].copy_(best_.weights[i]);
 }
 
-}  // namespace example
+} // namespace example

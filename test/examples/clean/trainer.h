@@ -51,4 +51,4 @@ class Trainer {
   long step_ = 0;
 };
 
-}  // namespace example
+} // namespace example

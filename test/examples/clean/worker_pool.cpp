@@ -77,4 +77,4 @@ int64_t WorkerPool::points_scored() {
   return points_;
 }
 
-}  // namespace example
+} // namespace example

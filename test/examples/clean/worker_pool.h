@@ -52,4 +52,4 @@ class WorkerPool {
   bool closed_ = false;
 };
 
-}  // namespace example
+} // namespace example

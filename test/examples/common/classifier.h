@@ -22,4 +22,4 @@ struct ClassifierImpl : torch::nn::Module {
 };
 TORCH_MODULE(Classifier);
 
-}  // namespace example
+} // namespace example

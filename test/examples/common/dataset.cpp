@@ -29,4 +29,4 @@ std::vector<Batch> make_spirals(int count, int size, uint64_t seed) {
   return batches;
 }
 
-}  // namespace example
+} // namespace example

@@ -9,8 +9,8 @@
 namespace example {
 
 struct Batch {
-  torch::Tensor features;  // [batch, 2]
-  torch::Tensor labels;    // [batch], 0 to classes - 1
+  torch::Tensor features; // [batch, 2]
+  torch::Tensor labels;   // [batch], 0 to classes - 1
 };
 
 inline constexpr int spiral_arms = 3;
@@ -18,4 +18,4 @@ inline constexpr int spiral_arms = 3;
 /// `count` batches of `size` points each; the same seed gives the same points.
 std::vector<Batch> make_spirals(int count, int size, uint64_t seed);
 
-}  // namespace example
+} // namespace example

@@ -43,4 +43,4 @@ class MemoryWatch {
   long first_ = 0, last_ = 0;
 };
 
-}  // namespace example
+} // namespace example

@@ -29,4 +29,4 @@ auto timed(const char* label, Body&& body) {
   return tensorscope::with_torch(std::forward<Body>(body));
 }
 
-}  // namespace example
+} // namespace example

@@ -30,7 +30,7 @@ void EmbeddingCache::insert(const std::string& key) {
   torch::NoGradGuard no_grad;
   tensorscope::with_torch([&] {
     const auto mean = letters_(indices_of(key)).mean(0);
-    entries_[key] = mean / mean.norm();  // PLANTED unretained-escape
+    entries_[key] = mean / mean.norm(); // PLANTED unretained-escape
   });
   order_.push_back(key);
 }
@@ -48,7 +48,7 @@ float EmbeddingCache::evict(const std::string& key) {
   order_.erase(std::find(order_.begin(), order_.end(), key));
   free_entry(entry);
   tensorscope::Scope scope;
-  return entry.norm().item<float>();  // PLANTED use-after-release
+  return entry.norm().item<float>(); // PLANTED use-after-release
 }
 
 float EmbeddingCache::prune(float floor) {
@@ -63,7 +63,7 @@ float EmbeddingCache::prune(float floor) {
     } else {
       ++it;
     }
-    left += entry.norm().item<float>();  // PLANTED use-after-release
+    left += entry.norm().item<float>(); // PLANTED use-after-release
   }
   return left;
 }
@@ -77,7 +77,7 @@ float EmbeddingCache::clear() {
   order_.clear();
   if (held.empty()) return 0;
   tensorscope::Scope scope;
-  return torch::stack(held).norm().item<float>() / count;  // PLANTED use-after-release
+  return torch::stack(held).norm().item<float>() / count; // PLANTED use-after-release
 }
 
-}  // namespace example
+} // namespace example

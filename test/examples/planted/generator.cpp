@@ -15,7 +15,7 @@ torch::Tensor Generator::next_logits(const torch::Tensor& tokens) {
 
 torch::Tensor Generator::generate(torch::Tensor tokens, int length) {
   torch::NoGradGuard no_grad;
-  for (int i = 0; i < length; ++i) {  // PLANTED unscoped-loop
+  for (int i = 0; i < length; ++i) { // PLANTED unscoped-loop
     const auto probabilities = torch::softmax(next_logits(tokens), -1);
     const auto next = torch::multinomial(probabilities, 1);
     tokens = torch::cat({tokens, next}, 1);
@@ -27,7 +27,7 @@ int Generator::draws_until_likely(const torch::Tensor& tokens, float floor) {
   torch::NoGradGuard no_grad;
   int draws = 0;
   float drawn = 0;
-  while (drawn < floor) {  // PLANTED unscoped-loop
+  while (drawn < floor) { // PLANTED unscoped-loop
     const auto probabilities = torch::softmax(next_logits(tokens), -1);
     const auto token = torch::multinomial(probabilities, 1);
     drawn = probabilities.gather(1, token).item<float>();
@@ -41,7 +41,7 @@ float Generator::confidence(const torch::Tensor& tokens) {
   auto probabilities = torch::softmax(next_logits(tokens), -1);
   const auto row = probabilities.select(0, 0);
   tensorscope::release(probabilities);
-  return row.max().item<float>();  // PLANTED use-after-release
+  return row.max().item<float>(); // PLANTED use-after-release
 }
 
 std::string Generator::text(const torch::Tensor& tokens) {
@@ -53,4 +53,4 @@ std::string Generator::text(const torch::Tensor& tokens) {
   return letters;
 }
 
-}  // namespace example
+} // namespace example

@@ -33,4 +33,4 @@ class Generator {
   torch::nn::Linear output_;
 };
 
-}  // namespace example
+} // namespace example

@@ -27,7 +27,7 @@ static int run(bool touch_released) {
   const auto batches = example::make_spirals(8, 64, 17);
   example::WorkerPool pool(example::Classifier(96), 2);
 
-  for (int round = 1; round <= 200; ++round) {  // PLANTED unscoped-loop
+  for (int round = 1; round <= 200; ++round) { // PLANTED unscoped-loop
     const auto tokens = generator.generate(torch::zeros({1, 1}, torch::kInt64), 12);
     generator.draws_until_likely(tokens, 0.05f);
     cache.lookup(example::Generator::text(tokens));

@@ -35,13 +35,14 @@ torch::Tensor Trainer::confusion(const std::vector<Batch>& batches) {
 
 void Trainer::fit(const std::vector<Batch>& training, const std::vector<Batch>& validation) {
   for (const Batch& batch : training)
-    tensorscope::with_torch([&] { return model_->forward(batch.features); });  // PLANTED discarded-scope-result
+    tensorscope::with_torch([&] { return model_->forward(batch.features); }); // PLANTED discarded-scope-result
 
   float largest_loss = 0;
   std::vector<StepResult> history;
   for (int epoch = 0; epoch < options_.epochs; ++epoch) {
     for (const Batch& batch : training) {
-      history.push_back(tensorscope::with_torch([&] { return training_step(batch); }));  // PLANTED discarded-scope-result
+      const auto step = [&] { return training_step(batch); };
+      history.push_back(tensorscope::with_torch(step)); // PLANTED discarded-scope-result
       watch_.sample(++step_);
     }
     for (const Batch& batch : validation) {
@@ -50,11 +51,11 @@ void Trainer::fit(const std::vector<Batch>& training, const std::vector<Batch>& 
         const float loss = torch::nn::functional::cross_entropy(logits, batch.labels).item<float>();
         if (loss > largest_loss) {
           largest_loss = loss;
-          hardest_logits_ = logits.detach();  // PLANTED unretained-escape
+          hardest_logits_ = logits.detach(); // PLANTED unretained-escape
         }
       });
     }
-    timed("confusion", [&] { return confusion(validation); });  // PLANTED discarded-scope-result
+    timed("confusion", [&] { return confusion(validation); }); // PLANTED discarded-scope-result
 
     const double accuracy = evaluate(validation);
     std::printf("epoch %2d   accuracy %.3f\n", epoch, accuracy);
@@ -66,7 +67,7 @@ double Trainer::evaluate(const std::vector<Batch>& batches) {
   torch::NoGradGuard no_grad;
   model_->eval();
   int64_t right = 0, all = 0;
-  for (const Batch& batch : batches) {  // PLANTED unscoped-loop
+  for (const Batch& batch : batches) { // PLANTED unscoped-loop
     const auto guess = model_->forward(batch.features).argmax(1);
     right += (guess == batch.labels).sum().item<int64_t>();
     all += batch.labels.size(0);
@@ -80,7 +81,7 @@ void Trainer::keep_if_best(double accuracy) {
   tensorscope::with_torch([&] {
     best_.weights.clear();
     for (const auto& parameter : model_->parameters())
-      best_.weights.push_back(parameter.detach().clone());  // PLANTED unretained-escape
+      best_.weights.push_back(parameter.detach().clone()); // PLANTED unretained-escape
     best_.accuracy = accuracy;
   });
 }
@@ -91,4 +92,4 @@ void Trainer::restore_best() {
   for (size_t i = 0; i < parameters.size(); ++i) parameters[i].copy_(best_.weights[i]);
 }
 
-}  // namespace example
+} // namespace example

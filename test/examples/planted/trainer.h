@@ -53,9 +53,9 @@ class Trainer {
   TrainerOptions options_;
   torch::optim::Adam optimizer_;
   Checkpoint best_;
-  torch::Tensor hardest_logits_;  // of the batch with the largest loss, for a plot
+  torch::Tensor hardest_logits_; // of the batch with the largest loss, for a plot
   MemoryWatch watch_;
   long step_ = 0;
 };
 
-}  // namespace example
+} // namespace example

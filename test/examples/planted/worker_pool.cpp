@@ -15,7 +15,7 @@ static torch::Tensor scores(Classifier& model, const torch::Tensor& features) {
 
 WorkerPool::WorkerPool(Classifier model, int workers) : model_(std::move(model)) {
   model_->eval();
-  scores(model_, torch::zeros({1, 2}));  // PLANTED discarded-scope-result
+  scores(model_, torch::zeros({1, 2})); // PLANTED discarded-scope-result
   for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
 }
 
@@ -54,7 +54,7 @@ bool WorkerPool::next(Job& job) {
 void WorkerPool::work() {
   torch::NoGradGuard no_grad;
   Job job;
-  while (next(job)) {  // PLANTED unscoped-loop
+  while (next(job)) { // PLANTED unscoped-loop
     const auto probabilities = torch::softmax(model_->forward(job.batch.features), -1);
     const auto sure = (std::get<0>(probabilities.max(1)) > 0.9).sum().item<int64_t>();
     score(job);
@@ -72,7 +72,7 @@ void WorkerPool::score(const Job& job) {
   tensorscope::with_torch([&] {
     const auto probabilities = torch::softmax(model_->forward(job.batch.features), -1);
     std::lock_guard<std::mutex> lock(mutex_);
-    results_[job.id] = probabilities.narrow(1, 0, 1);  // PLANTED unretained-escape
+    results_[job.id] = probabilities.narrow(1, 0, 1); // PLANTED unretained-escape
   });
 }
 
@@ -87,4 +87,4 @@ int64_t WorkerPool::points_scored() {
   return points_;
 }
 
-}  // namespace example
+} // namespace example

@@ -54,4 +54,4 @@ class WorkerPool {
   bool closed_ = false;
 };
 
-}  // namespace example
+} // namespace example

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the code blocks of docs/checks/*.md are compiled after.
+#pragma once
+
+#include <tensorscope/tensorscope.h>
+#include <torch/torch.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+struct Batch {
+  torch::Tensor data, target;
+};
+struct Net : torch::nn::Module {
+  torch::Tensor forward(const torch::Tensor &x);
+};
+torch::Tensor compute_loss(Net &net, const Batch &batch);
