@@ -25,15 +25,25 @@ configure() {
     if [[ -s $BUILD_DIR/configure-problem.txt ]]; then
       die "$(cat "$BUILD_DIR/configure-problem.txt")"
     fi
-    die "cannot configure $BUILD_DIR: $(grep -A 3 -m 1 'CMake Error' "$LOG" | tr -s ' \n' ' '); see $LOG"
+    die "cannot configure $BUILD_DIR: $(first_cmake_error); see $LOG"
   fi
   last_logged | sed -n 's/^-- tensorscope: /bootstrap:   /p'
 }
 
+# The first error that the last cmake printed, on one line.
+first_cmake_error() {
+  last_logged | awk '/^(-- |Call Stack)/ && found { exit }
+                     /^CMake Error/ { found = 1 }
+                     found && NF { $1 = $1; printf "%s%s", gap, $0; gap = " " }'
+}
+
+# The demo needs the checker and the example's programs only; for the rest the whole tree is built.
 build() {
+  local targets=()
+  [[ $SUBCOMMAND != demo ]] || targets=(--target tensorscope-demo)
   configure
   say "building with $JOBS jobs ..."
-  cmake --build "$BUILD_DIR" --parallel "$JOBS" ||
+  cmake --build "$BUILD_DIR" --parallel "$JOBS" "${targets[@]}" ||
     fail "the build failed; its first error is above (again: cmake --build $BUILD_DIR)"
 }
 

@@ -42,11 +42,12 @@ find_root() {
   if [[ $(id -u) == 0 ]]; then
     AS_ROOT=()
   elif ! command -v sudo >/dev/null; then
-    die "installing packages needs root, and there is no sudo: run ./bootstrap $SUBCOMMAND as root once"
+    die "installing packages needs root, and there is no sudo: as root, apt-get install the packages listed above"
   elif sudo -n true 2>/dev/null || [[ -t 0 ]]; then
     AS_ROOT=(sudo)
   else
-    die "installing packages needs root, and sudo would ask for a password with no terminal: run ./bootstrap $SUBCOMMAND as root once"
+    die "installing packages needs root, and sudo would ask for a password, with no terminal: as root," \
+      "apt-get install the packages listed above"
   fi
 }
 

@@ -209,7 +209,7 @@ class BuildTest(BootstrapTest):
             self.assert_refused(box.run("build"), line)
 
     def test_another_error_of_cmake_is_one_line_with_its_words(self):
-        with Sandbox(cmake='printf "CMake Error at x:1 (y):\\n  Words\\n  of it.\\n" >&2; exit 1') as box:
+        with Sandbox(cmake='printf "CMake Error at x:1 (y):\\n  Words\\n\\n  of it.\\nCall Stack:\\n" >&2; exit 1') as box:
             self.assert_refused(box.run("build"), "CMake Error at x:1 (y): Words of it.", "build/bootstrap.log")
 
     def test_a_build_that_fails_ends_with_one(self):

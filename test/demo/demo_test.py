@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demo's verdict, with stand-ins for the checker and the trainers: it can fail, and says on what."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DEMO = pathlib.Path(__file__).with_name("run_demo.py")
+FLAT = "echo 'step 1   live 9 KiB'; echo 'memory: flat (+0.0 KiB)'"
+GROWS = "echo 'memory: grows (+9.0 KiB)'"
+FINDS = """case "$*" in
+  *planted/a.cpp*) echo "{examples}/planted/a.cpp:3:5: \x1b[1mwarning: {words} [tensorscope-{rule}]"
+                   echo "{examples}/planted/a.cpp:1:1: note: made here"; exit 1 ;;
+esac"""
+
+
+class DemoTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = pathlib.Path(folder.name, "build")
+        self.examples = pathlib.Path(folder.name, "examples")
+        (self.build / "bin").mkdir(parents=True)
+        for twin in ("planted", "clean"):
+            (self.examples / twin).mkdir(parents=True)
+            (self.examples / twin / "a.cpp").write_text("")
+        (self.examples / "expected-findings.tsv").write_text("file\tline\trule\nplanted/a.cpp\t3\tuse-after-release\n")
+        self.program("tensorscope", self.finds())
+        self.program("example-clean-trainer", FLAT)
+        self.program("example-planted-trainer", GROWS)
+
+    def finds(self, rule="use-after-release"):
+        return FINDS.format(examples=self.examples, words="'x' is used", rule=rule)
+
+    def program(self, name, text):
+        file = self.build / "bin" / name
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+
+    def run_demo(self):
+        done = subprocess.run([sys.executable, DEMO, self.build, self.examples], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def assert_differs(self, *texts):
+        status, output = self.run_demo()
+        self.assertEqual(status, 1, output)
+        for text in texts:
+            self.assertIn(text, output)
+
+    def test_all_as_planted_ends_with_zero_and_shows_findings_and_bytes(self):
+        status, output = self.run_demo()
+        self.assertEqual(status, 0, output)
+        for text in ["planted/a.cpp:3:5", "note: made here", "live 9 KiB", "1 planted mistakes of 1 rules found"]:
+            self.assertIn(text, output)
+
+    def test_a_planted_mistake_that_is_not_found_is_named(self):
+        self.program("tensorscope", "true")
+        self.assert_differs("planted/a.cpp:3: use-after-release was planted and is not found", "status 0, not 1")
+
+    def test_another_rule_at_the_line_is_both_a_miss_and_a_false_report(self):
+        self.program("tensorscope", self.finds("unscoped-loop"))
+        self.assert_differs("use-after-release was planted and is not found", "unscoped-loop is reported and was not planted")
+
+    def test_a_finding_on_the_clean_twin_is_named(self):
+        text = f'case "$*" in *clean/a.cpp*) echo "{self.examples}/clean/a.cpp:9:1: warning: no [tensorscope-unscoped-loop]"; exit 1 ;; esac\n'
+        self.program("tensorscope", text + self.finds())
+        self.assert_differs("clean/a.cpp:9: unscoped-loop is reported and was not planted", "of clean/ ended with status 1, not 0")
+
+    def test_a_checker_that_could_not_read_a_file_differs_although_all_is_found(self):
+        self.program("tensorscope", self.finds().replace("exit 1", "exit 2"))
+        self.assert_differs("tensorscope check of planted/ ended with status 2, not 1")
+
+    def test_a_trainer_that_crashes_or_whose_memory_grows_is_named(self):
+        self.program("example-clean-trainer", FLAT + "; exit 3")
+        self.assert_differs("example-clean-trainer ended with status 3")
+        self.program("example-clean-trainer", GROWS)
+        self.assert_differs("example-clean-trainer did not print 'memory: flat'")
+
+
+if __name__ == "__main__":
+    unittest.main()
