@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Configure, build, test, demo: all in build/release. Sourced by ../../bootstrap.
 

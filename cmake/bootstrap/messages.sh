@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # What bootstrap says and how it gives up: one line, exit code 2 for what is wrong around the project, 1 for a
 # build, demo or test that fails. Sourced by ../../bootstrap and by its tests.

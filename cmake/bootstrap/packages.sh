@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Debian packages: which are missing, and how they are installed. Sourced by ../../bootstrap and by its tests.
 

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # Whether the disks can hold what is about to be written. Sourced by ../../bootstrap and by its tests.
 

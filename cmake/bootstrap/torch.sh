@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # LibTorch: the one named by the caller, or PyPI's in build/venv. Sourced by ../../bootstrap and by its tests.
 
