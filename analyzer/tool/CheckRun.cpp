@@ -21,7 +21,7 @@ reportWithoutParsing(const CompileCommand &Command,
     Report.Reason.At = {absolutePath(Database.path()),
                         Database.lineOf(Command.Filename), 1};
     Report.Reason.Message =
-        "error: names " + Command.Filename + ", which does not exist";
+        "names " + Command.Filename + ", which does not exist";
     return Report;
   }
   if (std::optional<std::string> Reason = reasonToSkip(Command)) {

@@ -38,7 +38,7 @@ public:
       return;
     llvm::SmallString<256> Text;
     Info.FormatDiagnostic(Text);
-    std::string Message = "error: " + Text.str().str();
+    std::string Message = Text.str().str();
     if (Info.getLocation().isInvalid() || !Info.hasSourceManager()) {
       if (WithoutPlace.Message.empty())
         WithoutPlace.Message = std::move(Message);
@@ -155,7 +155,7 @@ FileReport checkFile(const CompileCommand &Command,
   if (std::error_code Error =
           llvm::sys::fs::set_current_path(Command.Directory))
     return failed(std::move(Report),
-                  {{}, "error: its compile command's folder " +
+                  {{}, "its compile command's folder " +
                            Command.Directory + ": " + Error.message()});
 
   // Set to Analyzed by the consumer, so that a run that never gets there fails.

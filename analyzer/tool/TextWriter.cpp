@@ -139,7 +139,7 @@ void writeFileProblems(llvm::raw_ostream &Out, const Report &Result,
       Out << displayPath(File.Reason.At.File);
       if (File.Reason.At.Line)
         Out << ':' << File.Reason.At.Line;
-      Out << ": " << File.Reason.Message;
+      Out << ": error: " << File.Reason.Message;
       if (File.Errors > 1)
         Out << " (the first of " << File.Errors << " errors)";
       Out << '\n';

@@ -42,7 +42,7 @@ struct Worker {
 FileReport failed(std::string Message) {
   FileReport Report;
   Report.Status = FileStatus::Failed;
-  Report.Reason.Message = "error: " + std::move(Message);
+  Report.Reason.Message = std::move(Message);
   return Report;
 }
 
