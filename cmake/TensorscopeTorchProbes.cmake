@@ -5,7 +5,7 @@ include(TensorscopeRefuse)
 
 # <name of the section in probes/torch_features.cpp>|<what a person would call it>
 set(_tensorscope_torch_features
-  "NOTHING|its headers and library to work with this compiler and C++20"
+  "NOTHING|headers and a library that serve this compiler, C++20 and the C++11 ABI"
   "STORAGE_POISON|StorageImpl::release_data_and_set_meta_custom_data_ptr_error_msg_"
   "OPERATOR_SCHEMA|RecordFunction::operator_schema"
   "GRAPH_LISTING|CompiledNodeArgs, the list of what an autograd node saves")

@@ -81,7 +81,7 @@ class FindTorchTest(unittest.TestCase):
     def test_headers_that_do_not_compile_are_said_to_be_so(self):
         make_old_torch(self.old)
         write(self.old, "include/ATen/ATen.h", "#error no\n")
-        self.assert_refused(self.configure(f"-DTENSORSCOPE_TORCH_DIR={self.old}"), "lacks its headers and library")
+        self.assert_refused(self.configure(f"-DTENSORSCOPE_TORCH_DIR={self.old}"), "lacks headers and a library that serve this compiler")
 
     def test_a_folder_without_libtorch_is_named_with_who_ordered_it(self):
         for ordered_by, arguments, environment in [
