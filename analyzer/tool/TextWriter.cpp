@@ -117,6 +117,7 @@ std::string summaryLine(const Report &Result) {
 void writeText(llvm::raw_ostream &Out, const Report &Result,
                SourceTexts &Sources, bool Colors) {
   using Level = clang::DiagnosticsEngine::Level;
+  Out.enable_colors(Colors);
   ClangStylePrinter Printer(Out, Sources, Colors);
   for (const Finding &F : Result.Findings) {
     if (F.Suppressed)
