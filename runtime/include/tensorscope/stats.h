@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures and reports: what is live, what scopes did, and whether a piece of code keeps more than it found.
+#pragma once
+
+#include <tensorscope/detail/export.h>
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <source_location>
+#include <string>
+#include <vector>
+
+namespace tensorscope {
+TENSORSCOPE_INLINE_NAMESPACE {
+
+/// What happened on one thread for one kind of device. Counts are of storages, not of handles.
+struct DeviceStats {
+  c10::DeviceType device = c10::DeviceType::CPU;
+  /// A number that the library gives: 0 for the first thread it saw. Given again after a thread ended; the
+  /// figures then carry on.
+  std::uint64_t thread = 0;
+  std::uint64_t created = 0;  ///< came to be owned by a scope or session
+  std::uint64_t released = 0; ///< freed by a scope's end, a session's end or `release`
+  std::uint64_t retained = 0; ///< taken out by `retain`
+  std::uint64_t returned = 0; ///< left its scope in a result
+  std::uint64_t adopted = 0;  ///< kept at a scope's end for an owner: a `.grad`, an adopted module
+  std::uint64_t graph = 0;    ///< kept at a scope's end because `backward()` needs it
+  std::uint64_t graph_bytes = 0;
+  std::uint64_t escaped = 0;  ///< met a scope's end while held elsewhere (released or not, see `OnEscape`)
+  /// Allocated by this thread and not freed yet, owned by a scope or not; on the CPU only. A storage without
+  /// bytes is none.
+  std::uint64_t live = 0;
+  std::uint64_t bytes = 0;    ///< of the live ones, as the allocator rounds them up
+  /// Most bytes at once. Counts what other threads free late: never too low.
+  std::uint64_t peak = 0;
+};
+
+/// All figures, since the library was loaded. Reading them stops nothing: figures of a thread that is running
+/// can differ by what it did meanwhile.
+struct TENSORSCOPE_API Stats {
+  std::vector<DeviceStats> threads; ///< one entry a thread and device that has any figure
+  std::uint64_t unobserved = 0;     ///< tensors made in scopes that no observer saw (not owned by any scope)
+  std::uint64_t refused_nodes = 0;  ///< autograd nodes that would not say what they keep
+
+  /// The sum over all threads; `peak` is the largest of theirs.
+  DeviceStats total(c10::DeviceType device = c10::DeviceType::CPU) const;
+};
+
+/// One storage that a scope or session of this thread owns.
+struct LiveStorage {
+  std::string name;           ///< "aten::randn float32 [4, 4]": what made it, and what it holds
+  c10::Device device = c10::Device(c10::DeviceType::CPU);
+  std::size_t bytes = 0;
+  std::size_t handles = 0;    ///< tensors that share the storage, views included
+  bool owned = true;          ///< false: retained, and still alive
+  std::source_location region; ///< where the owning scope or session was opened
+};
+
+/// What this thread's scopes and sessions own now and have retained; a snapshot.
+struct TENSORSCOPE_API LeakReport {
+  std::vector<LiveStorage> storages;
+  std::size_t bytes = 0;
+  /// For people: one line a storage, largest first, and a last line that starts with "SUMMARY:".
+  std::string text() const;
+};
+
+/// What `gc` found after it gave caches back.
+struct GcReport {
+  c10::DeviceType device = c10::DeviceType::CPU;
+  std::uint64_t live = 0;  ///< storages with bytes
+  std::uint64_t bytes = 0;
+};
+
+/// How `expect_no_leaks` measures.
+struct LeakExpectation {
+  int warmup = 1; ///< runs before the one that counts, for caches and lazily made state
+};
+
+/// The answer of `expect_no_leaks`: true when nothing was kept. Printable, for test frameworks:
+/// `EXPECT_TRUE(check) << check` with GoogleTest, `INFO(check); CHECK(check)` with Catch2.
+struct TENSORSCOPE_API LeakCheck {
+  std::int64_t storages = 0; ///< live after minus live before
+  std::int64_t bytes = 0;
+  explicit operator bool() const { return storages <= 0 && bytes <= 0; }
+  std::string message() const;
+};
+
+#if defined(TENSORSCOPE_DISABLED)
+inline DeviceStats Stats::total(c10::DeviceType) const { return {}; }
+inline std::string LeakReport::text() const { return "SUMMARY: tensorscope is disabled\n"; }
+inline std::string LeakCheck::message() const { return "tensorscope is disabled"; }
+inline Stats stats() { return {}; }
+inline LeakReport check_leaks() { return {}; }
+inline std::vector<GcReport> gc() { return {}; }
+inline LeakCheck expect_no_leaks(const std::function<void()>& function, LeakExpectation = {}) {
+  function();
+  return {};
+}
+#else
+/// The figures of all threads. Thread-safe; a few microseconds a thread.
+TENSORSCOPE_API Stats stats();
+
+/// What this thread's scopes and sessions own, and what they retained and is still alive. Changes nothing.
+TENSORSCOPE_API LeakReport check_leaks();
+
+/// Gives cached memory back to the system and says what is live, per device. Diagnostic only: it releases
+/// nothing that can be reached, and is slow; a loop that needs it needs a scope instead.
+TENSORSCOPE_API std::vector<GcReport> gc();
+
+/// Runs `function` `warmup` times, then once more, and says whether that last run kept CPU memory.
+///
+/// Counts the whole process: keep other threads quiet meanwhile. An exception of `function` goes through.
+TENSORSCOPE_API LeakCheck expect_no_leaks(const std::function<void()>& function, LeakExpectation how = {});
+#endif
+
+inline std::string to_string(const LeakCheck& check) { return check.message(); }
+
+/// Prints `check.message()`.
+template <class Stream>
+auto operator<<(Stream& stream, const LeakCheck& check) -> decltype(stream << std::string()) {
+  return stream << check.message();
+}
+
+} // inline namespace
+} // namespace tensorscope

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// The five classes at a region's end: result, retained, adopted, graph, escape.
+#include "api/closing.h"
+
+#include "api/install.h"
+#include "core/region_stack.h"
+#include "hooks/graph.h"
+#include "hooks/library_calls.h"
+#include "hooks/owners.h"
+#include "hooks/references.h"
+#include "hooks/released.h"
+#include "hooks/results.h"
+#include "platform/health.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+
+namespace tensorscope::api {
+namespace {
+
+using core::Region;
+using core::ThreadRecord;
+using Class = enum class ClassTag { undecided, result, retained, adopted, graph };
+
+struct Candidate {
+  c10::intrusive_ptr<c10::StorageImpl> storage;
+  core::OwnedStorage entry;
+  Class kept_as = Class::undecided;
+};
+
+/// The storages of one region that are still alive at its end, each in its class.
+class Classes {
+ public:
+  explicit Classes(std::vector<core::OwnedStorage> owned) {
+    for (auto& entry : owned) {
+      if (auto storage = hooks::lock_storage(entry.storage)) {
+        candidates_.push_back({std::move(storage), entry});
+      } else {
+        entry.drop(hooks::liveness);
+      }
+    }
+    std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+      return std::less<>()(a.entry.storage, b.entry.storage);
+    });
+  }
+  Classes(const Classes&) = delete;
+  Classes& operator=(const Classes&) = delete;
+  ~Classes() {
+    for (auto& candidate : candidates_) {
+      candidate.entry.drop(hooks::liveness);
+    }
+  }
+
+  std::vector<Candidate>& all() { return candidates_; }
+  bool empty() const { return candidates_.empty(); }
+
+  Candidate* find(const c10::StorageImpl& storage) {
+    void* const address = hooks::address_of(&storage);
+    const auto found = std::lower_bound(
+        candidates_.begin(), candidates_.end(), address,
+        [](const Candidate& candidate, void* wanted) { return std::less<>()(candidate.entry.storage, wanted); });
+    return found != candidates_.end() && found->entry.storage == address ? &*found : nullptr;
+  }
+
+  void keep(const c10::StorageImpl& storage, Class kept_as) {
+    Candidate* const candidate = find(storage);
+    if (candidate != nullptr && candidate->kept_as == Class::undecided) {
+      candidate->kept_as = kept_as;
+    }
+  }
+
+  void keep(const at::Tensor& tensor, Class kept_as) {
+    hooks::for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) { keep(storage, kept_as); });
+  }
+
+  bool any_undecided() const {
+    return std::any_of(candidates_.begin(), candidates_.end(),
+                       [](const Candidate& candidate) { return candidate.kept_as == Class::undecided; });
+  }
+
+  /// Whether the region owns the tensor's storage and found no reason to keep it.
+  bool undecided(const at::Tensor& tensor) {
+    bool found = false;
+    hooks::for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
+      const Candidate* const candidate = find(storage);
+      found = found || (candidate != nullptr && candidate->kept_as == Class::undecided);
+    });
+    return found;
+  }
+
+ private:
+  std::vector<Candidate> candidates_;
+};
+
+const at::Tensor& gradient_of(const at::Tensor& tensor) {
+  return tensor.unsafeGetTensorImpl()->grad();
+}
+
+/// Sorts the candidates into classes; what stays undecided has escaped.
+void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classes& classes) {
+  std::vector<at::Tensor> roots;
+  const auto keep_with_gradient = [&](const at::Tensor& tensor, Class kept_as) {
+    classes.keep(tensor, kept_as);
+    if (gradient_of(tensor).defined()) {
+      classes.keep(gradient_of(tensor), Class::adopted);
+      roots.push_back(gradient_of(tensor));
+    }
+    roots.push_back(tensor);
+  };
+  for (const auto& tensor : ending.kept) {
+    keep_with_gradient(tensor, Class::result);
+  }
+  if (hooks::any_retained_from_elsewhere()) {
+    for (auto& candidate : classes.all()) {
+      at::Tensor tensor;
+      if (hooks::retained_from_elsewhere(*candidate.storage, tensor)) {
+        classes.keep(*candidate.storage, Class::retained);
+        roots.push_back(tensor);
+      }
+    }
+  }
+  if (!classes.any_undecided()) {
+    return;
+  }
+  for (const auto& leaf : region.leaves.items()) {
+    const auto tensor = hooks::lock_tensor(leaf.tensor);
+    if (tensor.defined() && gradient_of(tensor).defined() && !classes.undecided(tensor)) {
+      classes.keep(gradient_of(tensor), Class::adopted);
+      roots.push_back(gradient_of(tensor));
+    }
+  }
+  for (const auto& tensor : hooks::tensors_of_owners()) {
+    keep_with_gradient(tensor, Class::adopted);
+  }
+  for (const auto& seen : region.seen.items()) {
+    auto tensor = hooks::lock_tensor(seen.tensor);
+    if (tensor.defined() && !classes.undecided(tensor)) {
+      roots.push_back(std::move(tensor));
+    }
+  }
+  std::erase_if(roots, [](const at::Tensor& root) { return !root.defined() || !root.grad_fn(); });
+  if (roots.empty() || !classes.any_undecided()) {
+    return;
+  }
+  const auto refused = hooks::visit_graph(
+      roots, region.opened_at_node, [&](c10::StorageImpl& storage) { classes.keep(storage, Class::graph); });
+  if (refused != 0) {
+    thread.refused_nodes.add(refused);
+    for (auto& candidate : classes.all()) {
+      classes.keep(*candidate.storage, Class::graph);
+    }
+  }
+}
+
+void count(ThreadRecord& thread, const Candidate& candidate) {
+  auto& figures = thread.devices[hooks::device_index(candidate.storage->device_type())];
+  switch (candidate.kept_as) {
+    case Class::result:
+      figures.returned.add(1);
+      break;
+    case Class::retained:
+      figures.retained.add(1);
+      break;
+    case Class::adopted:
+      figures.adopted.add(1);
+      break;
+    case Class::graph:
+      figures.graph.add(1);
+      figures.graph_bytes.add(candidate.storage->nbytes());
+      break;
+    case Class::undecided:
+      figures.escaped.add(1);
+      break;
+  }
+}
+
+/// What the region met is met by the region around it as well: graphs that cross both.
+void hand_on(Region& region, Region* outer, const Ending& ending) {
+  if (outer == nullptr) {
+    return;
+  }
+  outer->seen.absorb(region.seen);
+  outer->leaves.absorb(region.leaves);
+  for (const auto& tensor : ending.kept) {
+    hooks::see_tensor(*outer, *tensor.unsafeGetTensorImpl());
+  }
+}
+
+/// Tensors over `candidate` that the region knows: the one that brought it, and views it saw.
+std::vector<at::Tensor> known_tensors(const Candidate& candidate, const std::vector<at::Tensor>& seen) {
+  std::vector<at::Tensor> known;
+  if (auto tensor = hooks::lock_tensor(candidate.entry.tensor); tensor.defined()) {
+    known.push_back(std::move(tensor));
+  }
+  for (const auto& tensor : seen) {
+    if (tensor.has_storage() && tensor.storage().unsafeGetStorageImpl() == candidate.storage.get()) {
+      known.push_back(tensor);
+    }
+  }
+  return known;
+}
+
+std::string escape_line(const Region& region, const std::vector<hooks::Doomed>& escaped) {
+  std::ostringstream text;
+  text << escaped.size() << " tensor(s) escaped the " << (region.kind == core::RegionKind::scope ? "scope" : "session")
+       << " opened at " << region.where.file_name() << ':' << region.where.line() << ", the first made by "
+       << escaped.front().made_by->name << " ("
+       << hooks::describe(escaped.front().tensors.empty() ? at::Tensor() : escaped.front().tensors.front(),
+                          *escaped.front().storage)
+       << "): return them from it or retain them";
+  return text.str();
+}
+
+std::string meet_escapes(ThreadRecord& thread, const Region& region, const Ending& ending, Classes& classes) {
+  std::vector<at::Tensor> seen;
+  for (const auto& item : region.seen.items()) {
+    if (auto tensor = hooks::lock_tensor(item.tensor); tensor.defined()) {
+      seen.push_back(std::move(tensor));
+    }
+  }
+  std::vector<hooks::Doomed> escaped;
+  for (auto& candidate : classes.all()) {
+    if (candidate.kept_as == Class::undecided && !hooks::is_released(*candidate.storage)) {
+      escaped.push_back({candidate.storage, known_tensors(candidate, seen), candidate.entry.made_by});
+    }
+  }
+  if (escaped.empty()) {
+    return {};
+  }
+  const auto policy = options_in_force().on_escape;
+  std::string line;
+  if (policy != core::OnEscape::release) {
+    line = escape_line(region, escaped);
+  }
+  // Without interposers it is not known what LibTorch itself holds.
+  if (policy != core::OnEscape::report && hooks::interposers_reached()) {
+    const bool is_scope = region.kind == core::RegionKind::scope;
+    const hooks::ReleaseCause cause{
+        is_scope ? hooks::ReleaseCause::Kind::scope_end : hooks::ReleaseCause::Kind::session_end, region.where,
+        ending.closed};
+    for (const auto& one : escaped) {
+      thread.devices[hooks::device_index(one.storage->device_type())].released.add(1);
+    }
+    hooks::release_storages(escaped, cause);
+  }
+  if (policy == core::OnEscape::report) {
+    platform::print_line(line);
+  }
+  return policy == core::OnEscape::throw_error ? line : std::string();
+}
+
+std::string decide(ThreadRecord& thread, Region& region, const Ending& ending) {
+  std::string line;
+  if (!region.owned.empty()) {
+    Classes classes(region.owned.take());
+    if (!classes.empty()) {
+      const hooks::LibraryCall ours; // unpacking saved tensors runs operators
+      classify(thread, region, ending, classes);
+      for (const auto& candidate : classes.all()) {
+        count(thread, candidate);
+      }
+      line = meet_escapes(thread, region, ending, classes);
+    }
+  }
+  hand_on(region, thread.innermost, ending);
+  return line;
+}
+
+} // namespace
+
+std::string finish_region(ThreadRecord& thread, std::unique_ptr<Region> region, const Ending& ending) noexcept {
+  std::string line;
+  try {
+    line = decide(thread, *region, ending);
+  } catch (const std::exception& error) {
+    platform::report_trouble(platform::Trouble::close_failed,
+                             std::string("the end of a scope left its tensors alive: ") + error.what());
+  }
+  core::recycle_region(thread, std::move(region));
+  return line;
+}
+
+} // namespace tensorscope::api

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening and closing scopes: who may close what, from where.
+#include "api/closing.h"
+#include "api/install.h"
+#include "core/region_stack.h"
+#include "hooks/cpu_allocator.h"
+#include "hooks/graph.h"
+#include "hooks/observer.h"
+#include "hooks/references.h"
+#include "platform/health.h"
+
+#include <tensorscope/detail/runtime.h>
+#include <tensorscope/error.h>
+
+#include <utility>
+
+namespace tensorscope::detail {
+namespace {
+
+using core::Region;
+using core::ThreadRecord;
+
+bool is_on_stack(const ThreadRecord& thread, const Region& region) {
+  for (const Region* open = thread.innermost; open != nullptr; open = open->outer) {
+    if (open == &region) {
+      return true;
+    }
+  }
+  return false;
+}
+
+} // namespace
+
+OpenRegion open_scope(const std::source_location& where) {
+  if (!api::ready()) {
+    return {};
+  }
+  auto& thread = api::record_of_this_thread();
+  core::drop_abandoned(thread);
+  if (!hooks::cpu_allocator_in_place()) [[unlikely]] {
+    platform::report_trouble(platform::Trouble::allocator_replaced,
+                             "another CPU allocator was set after the library was loaded: scopes own nothing");
+  }
+  hooks::watch_results(thread);
+  Region& region = core::push_region(thread, core::RegionKind::scope, where, hooks::liveness);
+  region.opened_at_node = hooks::next_node_number();
+  return {&region, &thread};
+}
+
+void close_scope(OpenRegion& scope, const Tensors& kept) {
+  if (scope.region == nullptr) {
+    return;
+  }
+  if (scope.thread != core::current_record) {
+    throw UsageError("tensorscope: a scope can be closed only on the thread that opened it");
+  }
+  core::drop_abandoned(*scope.thread);
+  if (scope.thread->innermost != scope.region) {
+    throw UsageError("tensorscope: a scope can't be closed while another scope is open inside it");
+  }
+  Region& region = *std::exchange(scope.region, nullptr);
+  const auto line = api::finish_region(*scope.thread, core::pop_region(*scope.thread, region), {kept, {}});
+  if (!line.empty()) {
+    throw EscapeError("tensorscope: " + line);
+  }
+}
+
+void abandon_scope(OpenRegion& scope) noexcept {
+  Region* const region = std::exchange(scope.region, nullptr);
+  if (region == nullptr) {
+    return;
+  }
+  if (scope.thread != core::current_record) {
+    platform::report_trouble(platform::Trouble::wrong_thread,
+                             "a scope was destroyed on another thread than it was opened on: its tensors are left alive");
+    region->abandoned.store(true, std::memory_order_release);
+    return;
+  }
+  core::drop_abandoned(*scope.thread);
+  if (!is_on_stack(*scope.thread, *region)) {
+    return; // unwound with its thread's other regions
+  }
+  if (scope.thread->innermost != region) {
+    platform::report_trouble(platform::Trouble::out_of_order,
+                             "a scope was destroyed while another is open inside it: its tensors are left alive");
+    core::recycle_region(*scope.thread, core::pop_region(*scope.thread, *region));
+    return;
+  }
+  const auto line = api::finish_region(*scope.thread, core::pop_region(*scope.thread, *region), {{}, {}});
+  if (!line.empty()) {
+    platform::print_line(line);
+  }
+}
+
+} // namespace tensorscope::detail

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scopes and sessions as the ledger sees them: what each owns, weakly. Knows addresses only; the hooks give
+// the few functions that tell whether an address is alive. One thread only, except where said.
+#pragma once
+
+#include "core/births.h"
+#include "core/operator_names.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <utility>
+#include <vector>
+
+namespace tensorscope::core {
+
+/// How the hooks answer for the objects behind addresses. The ledger holds one weak reference for each
+/// address it keeps, so that an address is never used again while it is in the ledger.
+struct Liveness {
+  bool (*alive)(const void* object) noexcept;
+  void (*drop)(void* object) noexcept; ///< gives up the ledger's weak reference
+};
+
+/// Addresses held weakly, pruned of the dead as they grow: the list stays within twice the live ones.
+template <class Item>
+class WeakList {
+ public:
+  explicit WeakList(const Liveness& liveness) : liveness_(&liveness) {}
+  WeakList(const WeakList&) = delete;
+  WeakList& operator=(const WeakList&) = delete;
+  ~WeakList() { clear(); }
+
+  bool empty() const { return items_.empty(); }
+  const std::vector<Item>& items() const { return items_; }
+
+  /// Takes over one weak reference for each object of `item`.
+  void add(const Item& item) {
+    if (items_.size() >= prune_at_) {
+      prune();
+    }
+    items_.push_back(item);
+  }
+
+  void prune() {
+    std::erase_if(items_, [this](Item& item) { return item.dead(*liveness_) && (item.drop(*liveness_), true); });
+    prune_at_ = std::max(kSmallest, 2 * items_.size());
+    ++generation_;
+  }
+
+  /// Gives the items and their weak references to the caller.
+  std::vector<Item> take() {
+    std::vector<Item> taken;
+    taken.swap(items_);
+    prune_at_ = kSmallest;
+    ++generation_;
+    return taken;
+  }
+
+  void clear() {
+    for (Item& item : items_) {
+      item.drop(*liveness_);
+    }
+    items_.clear();
+    prune_at_ = kSmallest;
+    ++generation_;
+  }
+
+  /// Moves everything of `other` here.
+  void absorb(WeakList& other) {
+    for (const Item& item : other.take()) {
+      add(item);
+    }
+  }
+
+  /// Changes whenever positions may have changed.
+  std::uint64_t generation() const { return generation_; }
+
+ protected:
+  static constexpr std::size_t kSmallest = 64;
+
+  const Liveness* liveness_;
+  std::vector<Item> items_;
+  std::size_t prune_at_ = kSmallest;
+  std::uint64_t generation_ = 0;
+};
+
+/// A tensor that the region met and does not own: a root for its graph, or an alias to mark.
+struct SeenTensor {
+  void* tensor;
+  bool dead(const Liveness& liveness) const { return !liveness.alive(tensor); }
+  void drop(const Liveness& liveness) { liveness.drop(tensor); }
+};
+
+/// A storage that a region owns, with the tensor that brought it.
+struct OwnedStorage {
+  void* storage;
+  void* tensor;             ///< may be dead while a view keeps the storage
+  const OperatorInfo* made_by; ///< never null in a live entry
+  bool dead(const Liveness& liveness) const { return !liveness.alive(storage); }
+  void drop(const Liveness& liveness) {
+    liveness.drop(storage);
+    liveness.drop(tensor);
+  }
+};
+
+/// The storages of one region. `take_out` is a search: linear while small, indexed when it is used on many.
+class OwnedStorages : public WeakList<OwnedStorage> {
+ public:
+  using WeakList::WeakList;
+
+  bool owns(const void* storage) { return find(storage) != nullptr; }
+
+  /// Removes the storage and gives its entry, with the weak references, to `entry`.
+  bool take_out(const void* storage, OwnedStorage& entry);
+
+ private:
+  OwnedStorage* find(const void* storage);
+  void build_index();
+
+  std::vector<std::pair<const void*, std::uint32_t>> index_; ///< sorted by address
+  std::uint64_t indexed_generation_ = ~std::uint64_t{0};
+  std::size_t indexed_ = 0;
+};
+
+enum class RegionKind { scope, session };
+
+/// How deep this thread is in operators and in calls that LibTorch makes for itself.
+struct Depths {
+  std::uint32_t operators = 0;
+  std::uint32_t library = 0;
+};
+
+/// One open scope or session. Owned by its thread's stack; see RegionStack.
+class Region {
+ public:
+  explicit Region(const Liveness& liveness) : owned(liveness), seen(liveness), leaves(liveness), retained(liveness) {}
+
+  RegionKind kind = RegionKind::scope;
+  std::source_location where;
+  std::uint64_t number = 0;         ///< never used twice in a process
+  std::uint64_t opened_at_node = 0; ///< autograd's sequence number on this thread at the opening
+  Region* outer = nullptr;
+
+  OwnedStorages owned;
+  WeakList<SeenTensor> seen;       ///< results of operators that this region does not own, kept tensors
+  WeakList<SeenTensor> leaves;     ///< tensors whose `.grad` was touched
+  WeakList<OwnedStorage> retained; ///< taken out by retain, for reports
+  std::vector<std::shared_ptr<void>> adoptions; ///< dropped when the region ends
+
+  /// Set from another thread: the object of this scope died there. The owner unwinds it when it can.
+  std::atomic<bool> abandoned{false};
+
+  Depths outer_depths; ///< of the code around the region; restored at its end
+  Births outer_births;
+
+  void reset() noexcept;
+};
+
+} // namespace tensorscope::core

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the library knows of each thread. Records are made at a thread's first need, linked into one list that
+// only grows, and used again by a later thread when theirs has ended. No lock: fields that other threads read
+// are atomics that only the owner writes.
+#pragma once
+
+#include "core/region.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tensorscope::core {
+
+/// A figure that one thread writes and all may read.
+class Counter {
+ public:
+  void add(std::uint64_t amount) {
+    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  void raise_to(std::uint64_t value) {
+    if (value > get()) {
+      value_.store(value, std::memory_order_relaxed);
+    }
+  }
+  std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// Kinds of device that have figures of their own; what is beyond counts as the last.
+inline constexpr std::size_t kDeviceKinds = 24;
+/// Each thread's allocations bear one of these marks, so that bytes tell which thread they came from.
+inline constexpr std::size_t kColours = 64;
+
+struct DeviceCounters {
+  Counter created, released, retained, returned, adopted, graph, graph_bytes, escaped;
+};
+
+struct ThreadRecord {
+  // How far the thread is: odd while it is in an outermost operator, and another number for each.
+  std::atomic<std::uint64_t> operator_stamp{0};
+  std::atomic<bool> observed{false}; ///< an operator's beginning was seen since the observer is there
+  std::uint32_t operators_in_flight = 0;
+
+  // Ownership.
+  Depths depths;
+  Births births;
+  Region* innermost = nullptr;
+  Region* session = nullptr;
+  const OperatorInfo* current_operator = nullptr; ///< the outermost one that runs
+  std::uint32_t operators_since_scope = 0;
+  std::vector<std::unique_ptr<Region>> spare; ///< closed regions, for the next opening
+
+  /// Which operator a name pointer of LibTorch's stands for; see hooks/operator_lookup.h.
+  struct KnownOperator {
+    const char* name = nullptr;
+    const OperatorInfo* info = nullptr;
+  };
+  static constexpr std::size_t kKnownOperators = 256;
+  std::array<KnownOperator, kKnownOperators> known_operators;
+
+  // Figures.
+  std::array<DeviceCounters, kDeviceKinds> devices;
+  Counter allocations, allocated_bytes, peak_bytes, unobserved, refused_nodes;
+  std::array<Counter, kColours> frees, freed_bytes; ///< by this thread, of each colour
+
+  std::uint32_t slot = 0; ///< its place in the list; also its name in figures
+  std::uint32_t colour = 0;
+  std::int32_t system_id = 0;
+  std::atomic<bool> in_use{false};
+  ThreadRecord* next = nullptr;
+
+  std::uint64_t live_bytes_by_own_frees() const {
+    return allocated_bytes.get() - freed_bytes[colour].get();
+  }
+};
+
+/// The calling thread's record, or null before it has one (and after it gave it back).
+extern thread_local constinit ThreadRecord* current_record __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/// Makes or finds a record for the calling thread. Null when memory is short.
+ThreadRecord* make_record() noexcept;
+
+inline ThreadRecord* this_thread() noexcept {
+  ThreadRecord* const record = current_record;
+  return record != nullptr ? record : make_record();
+}
+
+/// The head of the list of all records; follow `next`.
+ThreadRecord* all_records() noexcept;
+
+/// Called with a thread's record when the thread ends, before the record is given to another.
+void set_thread_end_hook(void (*hook)(ThreadRecord&) noexcept) noexcept;
+
+} // namespace tensorscope::core

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notes what LibTorch does for itself, and checks that the interposers are reached.
+#include "hooks/library_calls.h"
+
+#include "core/region_stack.h"
+#include "hooks/references.h"
+#include "hooks/released.h"
+#include "hooks/results.h"
+#include "platform/health.h"
+#include "platform/symbols.h"
+
+#include <utility>
+
+namespace tensorscope::hooks {
+namespace {
+
+/// Sets the thread's depths to none and puts them back.
+class UserCode {
+ public:
+  UserCode() : thread_(core::current_record) {
+    if (thread_ != nullptr) {
+      depths_ = std::exchange(thread_->depths, {});
+      std::swap(births_, thread_->births);
+    }
+  }
+  ~UserCode() {
+    if (thread_ != nullptr) {
+      thread_->depths = depths_;
+      std::swap(births_, thread_->births);
+    }
+  }
+  UserCode(const UserCode&) = delete;
+  UserCode& operator=(const UserCode&) = delete;
+
+ private:
+  core::ThreadRecord* thread_;
+  core::Depths depths_;
+  core::Births births_;
+};
+
+bool look_for_interposers() {
+  std::string lost;
+  // Compilers take the address of an array to be never null, even of one that may be absent.
+  const char* const* const volatile symbols = tensorscope_interposed_symbols;
+  if (symbols == nullptr) {
+    lost = "none is linked into the program";
+  } else {
+    for (const char* const* symbol = symbols; *symbol != nullptr; ++symbol) {
+      if (!platform::found_in_object_of(*symbol, symbols)) {
+        lost = std::string("LibTorch's own ") + *symbol + " is found first";
+        break;
+      }
+    }
+  }
+  if (lost.empty()) {
+    return true;
+  }
+  platform::report_trouble(
+      platform::Trouble::interposers_lost,
+      "LibTorch's calls can't be intercepted (" + lost +
+          "): scopes leave what escapes them alive; link the executable with the CMake target "
+          "tensorscope::runtime, or put its interposers' object file before -ltorch_cpu");
+  return false;
+}
+
+} // namespace
+
+LibraryCall::LibraryCall() noexcept {
+  if (auto* const thread = core::this_thread()) {
+    ++thread->depths.library;
+  }
+}
+
+LibraryCall::~LibraryCall() {
+  auto* const thread = core::current_record;
+  if (thread != nullptr && thread->depths.library != 0) {
+    --thread->depths.library;
+  }
+}
+
+std::function<at::Tensor()> as_user_code(std::function<at::Tensor()> closure) {
+  if (!closure) {
+    return closure;
+  }
+  return [closure = std::move(closure)] {
+    const UserCode user_code;
+    return closure();
+  };
+}
+
+void note_gradient_access(c10::TensorImpl* tensor) noexcept {
+  auto* const thread = core::current_record;
+  if (thread == nullptr || thread->innermost == nullptr) {
+    return;
+  }
+  auto& leaves = thread->innermost->leaves;
+  void* const address = address_of(tensor);
+  // The same few are touched again and again: a look at the last ones keeps the list short.
+  constexpr std::size_t kLast = 8;
+  const auto& items = leaves.items();
+  for (std::size_t i = items.size(); i > 0 && i + kLast > items.size(); --i) {
+    if (items[i - 1].tensor == address) {
+      return;
+    }
+  }
+  try {
+    leaves.add({hold_weakly(tensor)});
+  } catch (...) {
+    liveness.drop(address);
+  }
+}
+
+void note_set_data(const at::TensorBase& target, const at::TensorBase& source) noexcept {
+  auto* const thread = core::current_record;
+  if (thread == nullptr || thread->innermost == nullptr || !target.defined() || !source.defined() ||
+      !target.has_storage() || !source.has_storage()) {
+    return;
+  }
+  const auto* const old_storage = address_of(target.storage().unsafeGetStorageImpl());
+  const auto* const new_storage = address_of(source.storage().unsafeGetStorageImpl());
+  core::Region* const from = core::owner_of(*thread, new_storage);
+  core::Region* const to = core::owner_of(*thread, old_storage);
+  core::OwnedStorage entry{};
+  if (from == nullptr || from == to || !from->owned.take_out(new_storage, entry)) {
+    return;
+  }
+  try {
+    if (to != nullptr) {
+      to->owned.add(entry);
+      return;
+    }
+    thread->devices[device_index(target.device().type())].adopted.add(1);
+  } catch (...) {
+  }
+  entry.drop(liveness);
+}
+
+void note_blob(const at::Tensor& tensor) noexcept {
+  auto* const thread = core::current_record;
+  if (thread == nullptr || thread->innermost == nullptr || thread->depths.operators != 0 ||
+      thread->depths.library != 0 || !tensor.defined() || !tensor.has_storage()) {
+    return;
+  }
+  static const auto& from_blob = core::intern_operator({"torch::from_blob", true, {}}, "");
+  try {
+    own_storage(*thread, *thread->innermost, *tensor.unsafeGetTensorImpl(),
+                *tensor.storage().unsafeGetStorageImpl(), from_blob);
+  } catch (...) {
+  }
+}
+
+void explain_data_access(const c10::StorageImpl* storage) {
+  throw_if_released(storage);
+}
+
+bool interposers_reached() {
+  static const bool reached = look_for_interposers();
+  return reached;
+}
+
+} // namespace tensorscope::hooks

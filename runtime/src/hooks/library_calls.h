@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What LibTorch does for itself inside a scope: the compiled half of the interposers. The interposers live in an
+// object of the executable (interpose/), because only what comes first in the search for symbols is reached from
+// LibTorch; they call these functions.
+#pragma once
+
+#include <tensorscope/detail/export.h>
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+
+#if !defined(TENSORSCOPE_DEFINES_INTERPOSERS)
+#define TENSORSCOPE_WEAK weak,
+#else
+#define TENSORSCOPE_WEAK
+#endif
+
+extern "C" {
+/// The symbols that the executable's interposers define, ending with null. Absent (null) where they are not
+/// linked in.
+extern __attribute__((TENSORSCOPE_WEAK visibility("default"))) const char* const tensorscope_interposed_symbols[];
+}
+
+namespace tensorscope::hooks {
+
+/// While it lives, what operators make on this thread is LibTorch's own.
+class TENSORSCOPE_API LibraryCall {
+ public:
+  LibraryCall() noexcept;
+  ~LibraryCall();
+  LibraryCall(const LibraryCall&) = delete;
+  LibraryCall& operator=(const LibraryCall&) = delete;
+};
+
+/// `closure` as user code inside a library call: what it makes belongs to the scope around the call.
+TENSORSCOPE_API std::function<at::Tensor()> as_user_code(std::function<at::Tensor()> closure);
+
+/// LibTorch or the program took a reference to the `.grad` of `tensor`.
+TENSORSCOPE_API void note_gradient_access(c10::TensorImpl* tensor) noexcept;
+
+/// `target` is about to be given the storage of `source`, which then belongs to whoever owns `target`.
+TENSORSCOPE_API void note_set_data(const at::TensorBase& target, const at::TensorBase& source) noexcept;
+
+/// A tensor was made over memory that the caller gave.
+TENSORSCOPE_API void note_blob(const at::Tensor& tensor) noexcept;
+
+/// LibTorch is about to say that the data of `storage` can't be had. Throws UseAfterRelease if that is our doing.
+TENSORSCOPE_API void explain_data_access(const c10::StorageImpl* storage);
+
+/// Whether LibTorch reaches all interposers. When it does not, scopes release nothing at their end. The first
+/// call looks and prints one line if some are lost.
+bool interposers_reached();
+
+} // namespace tensorscope::hooks

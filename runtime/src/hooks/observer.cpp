@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RecordFunction callbacks. They run around every operator: no lock, no allocation on the usual way, and no
+// exception (LibTorch would swallow it).
+#include "hooks/observer.h"
+
+#include "core/epochs.h"
+#include "hooks/operator_lookup.h"
+#include "hooks/results.h"
+#include "platform/barrier.h"
+#include "platform/health.h"
+
+#include <ATen/record_function.h>
+
+namespace tensorscope::hooks {
+namespace {
+
+using core::ThreadRecord;
+
+/// How many operators without a region a thread's results are still watched.
+constexpr std::uint32_t kLinger = 64;
+
+constinit std::atomic<bool> epoch_waiting{false};
+constinit std::atomic<void (*)() noexcept> epoch_hook{nullptr};
+
+/// Marks a range that the program labelled itself: its end is not an operator's end.
+struct LabelledRange : at::ObserverContext {};
+
+std::unique_ptr<at::ObserverContext> mark_beginning(const at::RecordFunction& function) {
+  ThreadRecord* const thread = core::this_thread();
+  if (thread == nullptr) {
+    return nullptr;
+  }
+  if (thread->operators_in_flight == 0) {
+    if (function.scope() == at::RecordScope::FUNCTION && !operator_of(*thread, function)->is_operator) {
+      return std::make_unique<LabelledRange>();
+    }
+    thread->operator_stamp.store(thread->operator_stamp.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    if (!thread->observed.load(std::memory_order_relaxed)) {
+      thread->observed.store(true, std::memory_order_release);
+    }
+    platform::barrier_of_this_thread();
+  }
+  ++thread->operators_in_flight;
+  return nullptr;
+}
+
+void mark_end(const at::RecordFunction&, at::ObserverContext* context) {
+  ThreadRecord* const thread = core::current_record;
+  if (context != nullptr || thread == nullptr || thread->operators_in_flight == 0) {
+    return;
+  }
+  if (--thread->operators_in_flight == 0) {
+    thread->operator_stamp.store(thread->operator_stamp.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    if (epoch_waiting.load(std::memory_order_relaxed)) [[unlikely]] {
+      if (const auto hook = epoch_hook.load(std::memory_order_acquire)) {
+        hook();
+      }
+    }
+  }
+}
+
+std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& function) {
+  ThreadRecord* const thread = core::this_thread();
+  if (thread == nullptr) {
+    return nullptr;
+  }
+  if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+    ++thread->depths.library;
+    return nullptr;
+  }
+  if (thread->depths.operators == 0) {
+    const auto* const info = operator_of(*thread, function);
+    if (!info->is_operator) {
+      return std::make_unique<LabelledRange>();
+    }
+    thread->current_operator = info;
+    thread->births.clear();
+  }
+  ++thread->depths.operators;
+  return nullptr;
+}
+
+void stop_watching_results() {
+  for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
+    if (entry.callback_.start() == &begin_operator) {
+      at::removeCallback(entry.handle_);
+      return;
+    }
+  }
+}
+
+void end_operator(const at::RecordFunction& function, at::ObserverContext* context) {
+  ThreadRecord* const thread = core::current_record;
+  if (context != nullptr || thread == nullptr) {
+    return;
+  }
+  if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+    thread->depths.library -= thread->depths.library != 0;
+    return;
+  }
+  if (thread->depths.operators == 0 || --thread->depths.operators != 0) {
+    return;
+  }
+  if (thread->innermost == nullptr) {
+    if (++thread->operators_since_scope > kLinger) {
+      stop_watching_results();
+    }
+    return;
+  }
+  try {
+    note_results(*thread, *thread->current_operator, function.outputs());
+  } catch (const std::exception& error) {
+    platform::report_trouble(platform::Trouble::observer_failed,
+                             std::string("the results of an operator were not noted: ") + error.what());
+  }
+}
+
+} // namespace
+
+void install_observer() {
+  platform::prepare_barrier();
+  at::addGlobalCallback(at::RecordFunctionCallback(&mark_beginning, &mark_end)
+                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  core::note_unobserved_threads();
+}
+
+void watch_results(ThreadRecord& thread) {
+  thread.operators_since_scope = 0;
+  // LibTorch copies these lists from thread to thread with its other thread-local state, so the list itself is
+  // the only truth about whether the observer is in place.
+  for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
+    if (entry.callback_.start() == &begin_operator) {
+      return;
+    }
+  }
+  at::addThreadLocalCallback(at::RecordFunctionCallback(&begin_operator, &end_operator)
+                                 .needsOutputs(true)
+                                 .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+void set_epoch_hook(void (*hook)() noexcept) noexcept {
+  epoch_hook.store(hook, std::memory_order_release);
+}
+
+void set_epoch_waiting(bool waiting) noexcept {
+  epoch_waiting.store(waiting, std::memory_order_relaxed);
+}
+
+} // namespace tensorscope::hooks

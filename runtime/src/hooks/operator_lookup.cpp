@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The per-thread memory of operators.
+#include "hooks/operator_lookup.h"
+
+#include <ATen/core/function_schema.h>
+
+#include <cstring>
+
+namespace tensorscope::hooks {
+namespace {
+
+using core::OperatorInfo;
+using core::ResultKind;
+
+const OperatorInfo& look_up(const at::RecordFunction& function) {
+  OperatorInfo info;
+  info.name = function.name();
+  const auto schema = function.operator_schema();
+  info.is_operator = schema.has_value();
+  if (!schema) {
+    return core::intern_operator(info, "");
+  }
+  for (const auto& result : schema->returns()) {
+    const auto* const alias = result.alias_info();
+    info.results.push_back(
+        alias == nullptr ? ResultKind::fresh : alias->isWrite() ? ResultKind::written : ResultKind::alias);
+  }
+  return core::intern_operator(info, schema->overload_name());
+}
+
+} // namespace
+
+const OperatorInfo* operator_of(core::ThreadRecord& thread, const at::RecordFunction& function) {
+  const char* const name = function.name();
+  const auto place = (reinterpret_cast<std::uintptr_t>(name) >> 4) % core::ThreadRecord::kKnownOperators;
+  auto& known = thread.known_operators[place];
+  // The address alone could be that of a library which took the place of another.
+  if (known.name != name || std::strcmp(known.info->name.c_str(), name) != 0) {
+    known = {name, &look_up(function)};
+  }
+  return known.info;
+}
+
+} // namespace tensorscope::hooks

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weak references and the storages of a tensor.
+#include "hooks/references.h"
+
+#include <ATen/SparseCsrTensorImpl.h>
+#include <ATen/SparseTensorImpl.h>
+
+namespace tensorscope::hooks {
+
+const core::Liveness liveness{
+    [](const void* object) noexcept {
+      return object != nullptr &&
+          c10::raw::weak_intrusive_ptr::use_count(target_at(const_cast<void*>(object))) != 0;
+    },
+    [](void* object) noexcept {
+      if (object != nullptr) {
+        c10::raw::weak_intrusive_ptr::decref(target_at(object));
+      }
+    }};
+
+void for_each_storage(const at::Tensor& tensor,
+                      const std::function<void(c10::TensorImpl&, c10::StorageImpl&)>& visit) {
+  if (!tensor.defined()) {
+    return;
+  }
+  c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
+  if (impl->layout() == c10::kSparse) {
+    // Parts are read from the object, not by operators: this runs inside observers.
+    if (auto* const sparse = dynamic_cast<at::SparseTensorImpl*>(impl)) {
+      for_each_storage(sparse->indices(), visit);
+      for_each_storage(sparse->values(), visit);
+    }
+  } else if (auto* const compressed = impl->layout() == c10::kStrided ? nullptr : dynamic_cast<at::SparseCsrTensorImpl*>(impl)) {
+    for_each_storage(compressed->compressed_indices(), visit);
+    for_each_storage(compressed->plain_indices(), visit);
+    for_each_storage(compressed->values(), visit);
+  } else if (impl->has_storage()) {
+    if (auto* const storage = impl->unsafe_storage().unsafeGetStorageImpl()) {
+      visit(*impl, *storage);
+    }
+  }
+}
+
+} // namespace tensorscope::hooks

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weak references to LibTorch's storages and tensors in the form that the ledger keeps: bare addresses. Used by
+// all hooks.
+#pragma once
+
+#include "core/region.h"
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/StorageImpl.h>
+#include <c10/core/TensorImpl.h>
+#include <c10/util/intrusive_ptr.h>
+
+#include <functional>
+
+namespace tensorscope::hooks {
+
+/// The address under which the ledger knows an object.
+inline void* address_of(const c10::intrusive_ptr_target* object) {
+  return const_cast<c10::intrusive_ptr_target*>(object);
+}
+
+inline c10::intrusive_ptr_target* target_at(void* address) {
+  return static_cast<c10::intrusive_ptr_target*>(address);
+}
+
+/// A weak reference for the ledger.
+inline void* hold_weakly(c10::intrusive_ptr_target* object) {
+  c10::raw::weak_intrusive_ptr::incref(object);
+  return object;
+}
+
+/// How the ledger asks about what it holds.
+extern const core::Liveness liveness;
+
+/// The storage or tensor behind an address that the ledger holds; null if it is dead.
+inline c10::intrusive_ptr<c10::StorageImpl> lock_storage(void* address) {
+  if (address == nullptr) {
+    return {};
+  }
+  auto* const storage = static_cast<c10::StorageImpl*>(target_at(address));
+  return c10::intrusive_ptr<c10::StorageImpl>::reclaim(c10::raw::weak_intrusive_ptr::lock(storage));
+}
+
+inline at::Tensor lock_tensor(void* address) {
+  if (address == nullptr) {
+    return {};
+  }
+  auto* const tensor = static_cast<c10::TensorImpl*>(target_at(address));
+  auto* const locked = c10::raw::weak_intrusive_ptr::lock(tensor);
+  if (locked == nullptr) {
+    return {};
+  }
+  return at::Tensor(c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim(locked));
+}
+
+/// Calls `visit(c10::TensorImpl&, c10::StorageImpl&)` for each storage that holds data of `tensor`: one for
+/// dense tensors, those of the parts for sparse ones, none for tensors without storage.
+void for_each_storage(const at::Tensor& tensor,
+                      const std::function<void(c10::TensorImpl&, c10::StorageImpl&)>& visit);
+
+} // namespace tensorscope::hooks

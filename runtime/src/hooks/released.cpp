@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of released storages, and the memory that waits for epochs.
+#include "hooks/released.h"
+
+#include "core/epochs.h"
+#include "hooks/observer.h"
+#include "hooks/references.h"
+#include "hooks/released_operators.h"
+
+#include <tensorscope/error.h>
+
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <unordered_map>
+
+namespace tensorscope::hooks {
+namespace {
+
+using Kind = ReleaseCause::Kind;
+using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
+
+struct ReleaseNote {
+  WeakStorage storage; ///< so that the address is not used again while it is in the table
+  const core::OperatorInfo* made_by;
+  std::string tensor;
+  ReleaseCause cause;
+};
+
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<const void*, std::shared_ptr<const ReleaseNote>> notes;
+  std::size_t sweep_at = 256;
+
+  void sweep_locked() {
+    std::erase_if(notes, [](const auto& entry) { return entry.second->storage.expired(); });
+    sweep_at = std::max<std::size_t>(256, 2 * notes.size());
+  }
+};
+
+struct Waiting {
+  std::mutex mutex;
+  std::vector<std::pair<core::Epoch, std::vector<WeakStorage>>> batches;
+};
+
+// Neither is ever destroyed: tensors are used and freed after static destruction.
+Table& table() {
+  static auto* const released = new Table;
+  return *released;
+}
+Waiting& waiting() {
+  static auto* const memory = new Waiting;
+  return *memory;
+}
+
+std::shared_ptr<const ReleaseNote> note_of(const c10::StorageImpl& storage) {
+  auto& released = table();
+  const std::lock_guard lock(released.mutex);
+  const auto found = released.notes.find(address_of(&storage));
+  return found == released.notes.end() ? nullptr : found->second;
+}
+
+std::string at_place(const std::source_location& where) {
+  std::ostringstream text;
+  text << where.file_name() << ':' << where.line();
+  if (where.function_name()[0] != '\0') {
+    text << " in " << where.function_name();
+  }
+  return text.str();
+}
+
+std::string word(const ReleaseNote& note, const char* used_by) {
+  std::string text = "tensorscope: use after release: " + note.made_by->name + " (" + note.tensor + ")";
+  if (used_by != nullptr) {
+    text += " used by " + std::string(used_by);
+  }
+  const auto& cause = note.cause;
+  switch (cause.kind) {
+    case Kind::call:
+      return text + " was released by release() at " + at_place(cause.where);
+    case Kind::scope_end:
+      return text + " was released by the end of the scope opened at " + at_place(cause.where) +
+          "; return it from the scope or retain it to keep it";
+    case Kind::session_end:
+      return text + " was released by the end of the session opened at " + at_place(cause.where) +
+          ", closed at " + at_place(cause.closed) + "; retain it to keep it";
+  }
+  return text;
+}
+
+/// Enters the storage into the table; false if it was there. Afterwards every access to its data throws.
+bool mark(const Doomed& doomed, const ReleaseCause& cause) {
+  const at::Tensor tensor = doomed.tensors.empty() ? at::Tensor() : doomed.tensors.front();
+  const auto note = std::make_shared<const ReleaseNote>(
+      ReleaseNote{WeakStorage(doomed.storage), doomed.made_by ? doomed.made_by : &core::unknown_operator(),
+                  describe(tensor, *doomed.storage), cause});
+  {
+    auto& released = table();
+    const std::lock_guard lock(released.mutex);
+    if (released.notes.size() >= released.sweep_at) {
+      released.sweep_locked();
+    }
+    if (!released.notes.try_emplace(address_of(doomed.storage.get()), note).second) {
+      return false;
+    }
+  }
+  // The text is made before the flag is up, and again set to the same by the call that puts it up: a thread that
+  // meets the flag at once reads our table, not this text, unless LibTorch's errors can't be replaced.
+  doomed.storage->get_extra_meta();
+  doomed.storage->release_data_and_set_meta_custom_data_ptr_error_msg_(word(*note, nullptr));
+  return true;
+}
+
+void free_bytes(c10::StorageImpl& storage) {
+  auto& bytes = storage._mutable_data_ptr_no_checks();
+  c10::DataPtr freed(nullptr, bytes.device());
+  std::swap(freed, bytes);
+}
+
+} // namespace
+
+std::string describe(const at::Tensor& tensor, const c10::StorageImpl& storage) {
+  std::ostringstream text;
+  if (tensor.defined()) {
+    text << c10::toString(tensor.scalar_type()) << ' ' << tensor.unsafeGetTensorImpl()->sizes() << " on "
+         << storage.device();
+  } else {
+    text << storage.nbytes() << " bytes on " << storage.device();
+  }
+  return text.str();
+}
+
+std::size_t release_storages(std::vector<Doomed>& doomed, const ReleaseCause& cause) {
+  std::vector<WeakStorage> marked;
+  for (const auto& one : doomed) {
+    if (mark(one, cause)) {
+      marked.emplace_back(one.storage);
+      // A copy-on-write storage must not be made a copy of once it is marked.
+      one.storage->clear_materializer();
+    }
+    for (const auto& tensor : one.tensors) {
+      throw_in_operators(*tensor.unsafeGetTensorImpl());
+    }
+  }
+  const std::size_t count = marked.size();
+  if (count == 0) {
+    return 0;
+  }
+  auto epoch = core::Epoch::now(core::current_record);
+  if (epoch.over()) {
+    for (const auto& storage : marked) {
+      if (const auto locked = storage.lock()) {
+        free_bytes(*locked);
+      }
+    }
+  } else {
+    auto& memory = waiting();
+    const std::lock_guard lock(memory.mutex);
+    memory.batches.emplace_back(std::move(epoch), std::move(marked));
+    set_epoch_hook(&free_waiting);
+    set_epoch_waiting(true);
+  }
+  return count;
+}
+
+bool is_released(const c10::StorageImpl& storage) {
+  return storage.throw_on_immutable_data_ptr() && note_of(storage) != nullptr;
+}
+
+void throw_if_released(const c10::StorageImpl* storage, const char* used_by) {
+  if (storage == nullptr) {
+    return;
+  }
+  if (const auto note = note_of(*storage)) {
+    throw UseAfterRelease(word(*note, used_by));
+  }
+}
+
+void free_waiting() noexcept {
+  auto& memory = waiting();
+  std::vector<WeakStorage> free_now;
+  {
+    const std::unique_lock lock(memory.mutex, std::try_to_lock);
+    if (!lock) {
+      return; // another thread is at it
+    }
+    std::erase_if(memory.batches, [&](auto& batch) {
+      if (!batch.first.over()) {
+        return false;
+      }
+      free_now.insert(free_now.end(), batch.second.begin(), batch.second.end());
+      return true;
+    });
+    set_epoch_waiting(!memory.batches.empty());
+  }
+  for (const auto& storage : free_now) {
+    if (const auto locked = storage.lock()) {
+      free_bytes(*locked);
+    }
+  }
+}
+
+} // namespace tensorscope::hooks

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule of ownership: what becomes of an outermost operator's results. Called by the observer.
+#pragma once
+
+#include "core/thread_record.h"
+
+#include <ATen/core/ivalue.h>
+
+#include <vector>
+
+namespace tensorscope::hooks {
+
+/// Gives to the thread's innermost region each storage whose bytes were born in this very operator and that the
+/// schema does not declare as a written argument; notes the other results as seen.
+void note_results(core::ThreadRecord& thread, const core::OperatorInfo& info,
+                  const std::vector<c10::IValue>& results);
+
+/// Puts a storage into `region`, with `tensor` as the one that brought it.
+void own_storage(core::ThreadRecord& thread, core::Region& region, c10::TensorImpl& tensor,
+                 c10::StorageImpl& storage, const core::OperatorInfo& made_by);
+
+/// Notes a tensor that `region` does not own: its graph, if it has one, is kept at the region's end.
+void see_tensor(core::Region& region, c10::TensorImpl& tensor);
+
+/// Index of the figures for a kind of device.
+std::size_t device_index(c10::DeviceType type);
+
+} // namespace tensorscope::hooks

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definitions that take the place of LibTorch's own. Part of each executable that links tensorscope::runtime, never
+// of the shared library: the executable is searched first, in whatever order the libraries were named. Each notes
+// what it must and calls the original. Defined by symbol name, as plain functions with `self` in front, which is
+// how the C++ ABI calls member functions; so nothing else of LibTorch's classes is defined here by accident.
+#define TENSORSCOPE_DEFINES_INTERPOSERS
+#include "hooks/library_calls.h"
+
+#include <tensorscope/error.h>
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/edge.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <dlfcn.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace {
+
+using tensorscope::hooks::LibraryCall;
+using Closure = std::function<at::Tensor()>;
+
+/// The definition that would be found without ours.
+template <class Function>
+Function* original(const char* symbol) {
+  auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, symbol));
+  if (found == nullptr) {
+    throw tensorscope::EnvironmentError(std::string("tensorscope: LibTorch has no ") + symbol);
+  }
+  return found;
+}
+
+} // namespace
+
+// TENSORSCOPE_INTERPOSE(result, name, symbol, parameters) declares `name` under LibTorch's `symbol`, with
+// `call_original` as what it stands before.
+#define TENSORSCOPE_INTERPOSE(result, name, symbol, ...)                                         \
+  __attribute__((visibility("default"), used)) result name(__VA_ARGS__) __asm__(symbol);         \
+  template <class... Arguments>                                                                  \
+  static result call_original_##name(Arguments&&... arguments) {                                 \
+    static auto* const function = original<result(__VA_ARGS__)>(symbol);                         \
+    return function(std::forward<Arguments>(arguments)...);                                      \
+  }
+
+#define TENSORSCOPE_SYMBOL_STEP(length_and_name) \
+  "_ZN5torch5optim" length_and_name "4stepESt8functionIFN2at6TensorEvEE"
+
+// The state that an optimizer makes in `step` is its own; the closure is the user's code.
+#define TENSORSCOPE_OPTIMIZER(name, length_and_name)                                                         \
+  TENSORSCOPE_INTERPOSE(at::Tensor, name##_step, TENSORSCOPE_SYMBOL_STEP(length_and_name), void*, Closure)   \
+  at::Tensor name##_step(void* self, Closure closure) {                                                      \
+    const LibraryCall library_call;                                                                          \
+    return call_original_##name##_step(self, tensorscope::hooks::as_user_code(std::move(closure)));          \
+  }
+
+TENSORSCOPE_OPTIMIZER(sgd, "3SGD")
+TENSORSCOPE_OPTIMIZER(adam, "4Adam")
+TENSORSCOPE_OPTIMIZER(adamw, "5AdamW")
+TENSORSCOPE_OPTIMIZER(rmsprop, "7RMSprop")
+TENSORSCOPE_OPTIMIZER(adagrad, "7Adagrad")
+TENSORSCOPE_OPTIMIZER(lbfgs, "5LBFGS")
+
+// Modules replace their parameters' data.
+#define TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE_TYPE "_ZN5torch2nn6Module2toEN3c106DeviceENS2_10ScalarTypeEb"
+#define TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE "_ZN5torch2nn6Module2toEN3c106DeviceEb"
+#define TENSORSCOPE_SYMBOL_MODULE_TO_TYPE "_ZN5torch2nn6Module2toEN3c1010ScalarTypeEb"
+#define TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE_TYPE "_ZN5torch3jit6Module2toEN3c106DeviceENS2_10ScalarTypeEb"
+#define TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE "_ZN5torch3jit6Module2toEN3c106DeviceEb"
+#define TENSORSCOPE_SYMBOL_SCRIPT_TO_TYPE "_ZN5torch3jit6Module2toEN3c1010ScalarTypeEb"
+
+#define TENSORSCOPE_MODULE(name, prefix)                                                                       \
+  TENSORSCOPE_INTERPOSE(void, name##_device_type, prefix##_DEVICE_TYPE, void*, c10::Device, c10::ScalarType, bool) \
+  void name##_device_type(void* self, c10::Device device, c10::ScalarType type, bool non_blocking) {           \
+    const LibraryCall library_call;                                                                            \
+    call_original_##name##_device_type(self, device, type, non_blocking);                                      \
+  }                                                                                                            \
+  TENSORSCOPE_INTERPOSE(void, name##_device, prefix##_DEVICE, void*, c10::Device, bool)                        \
+  void name##_device(void* self, c10::Device device, bool non_blocking) {                                      \
+    const LibraryCall library_call;                                                                            \
+    call_original_##name##_device(self, device, non_blocking);                                                 \
+  }                                                                                                            \
+  TENSORSCOPE_INTERPOSE(void, name##_type, prefix##_TYPE, void*, c10::ScalarType, bool)                        \
+  void name##_type(void* self, c10::ScalarType type, bool non_blocking) {                                      \
+    const LibraryCall library_call;                                                                            \
+    call_original_##name##_type(self, type, non_blocking);                                                     \
+  }
+
+TENSORSCOPE_MODULE(module_to, TENSORSCOPE_SYMBOL_MODULE_TO)
+TENSORSCOPE_MODULE(script_to, TENSORSCOPE_SYMBOL_SCRIPT_TO)
+
+#define TENSORSCOPE_SYMBOL_SET_DATA "_ZNK2at10TensorBase8set_dataERKS0_"
+TENSORSCOPE_INTERPOSE(void, set_data, TENSORSCOPE_SYMBOL_SET_DATA, const at::TensorBase*, const at::TensorBase&)
+void set_data(const at::TensorBase* self, const at::TensorBase& data) {
+  tensorscope::hooks::note_set_data(*self, data);
+  call_original_set_data(self, data);
+}
+
+// backward() and autograd::grad end here: gradients are LibTorch's, whether made in a node or between nodes.
+#define TENSORSCOPE_SYMBOL_ENGINE                                                       \
+  "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_"
+using Edges = std::vector<torch::autograd::Edge>;
+TENSORSCOPE_INTERPOSE(std::vector<at::Tensor>, engine_execute, TENSORSCOPE_SYMBOL_ENGINE, void*, const Edges&,
+                      const std::vector<at::Tensor>&, bool, bool, bool, const Edges&)
+std::vector<at::Tensor> engine_execute(void* self, const Edges& roots, const std::vector<at::Tensor>& inputs,
+                                       bool keep_graph, bool create_graph, bool accumulate, const Edges& outputs) {
+  const LibraryCall library_call;
+  return call_original_engine_execute(self, roots, inputs, keep_graph, create_graph, accumulate, outputs);
+}
+
+// Constants that a scripted function folds stay in its graph.
+#define TENSORSCOPE_SYMBOL_FOLD "_ZN5torch3jit19ConstantPropagationERSt10shared_ptrINS0_5GraphEEb"
+#define TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE "_ZN5torch3jit33ConstantPropagationImmutableTypesERSt10shared_ptrINS0_5GraphEE"
+#define TENSORSCOPE_SYMBOL_FOLD_NODE "_ZN5torch3jit26runNodeIfInputsAreConstantEPKNS0_4NodeEbPNS0_7AliasDbE"
+
+TENSORSCOPE_INTERPOSE(bool, fold_constants, TENSORSCOPE_SYMBOL_FOLD, std::shared_ptr<void>&, bool)
+bool fold_constants(std::shared_ptr<void>& graph, bool ignore_custom_classes) {
+  const LibraryCall library_call;
+  return call_original_fold_constants(graph, ignore_custom_classes);
+}
+
+TENSORSCOPE_INTERPOSE(bool, fold_immutable, TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE, std::shared_ptr<void>&)
+bool fold_immutable(std::shared_ptr<void>& graph) {
+  const LibraryCall library_call;
+  return call_original_fold_immutable(graph);
+}
+
+using Values = std::optional<std::vector<c10::IValue>>;
+TENSORSCOPE_INTERPOSE(Values, fold_node, TENSORSCOPE_SYMBOL_FOLD_NODE, const void*, bool, void*)
+Values fold_node(const void* node, bool ignore_custom_classes, void* aliases) {
+  const LibraryCall library_call;
+  return call_original_fold_node(node, ignore_custom_classes, aliases);
+}
+
+#define TENSORSCOPE_SYMBOL_BLOB "_ZN2at11TensorMaker11make_tensorEv"
+TENSORSCOPE_INTERPOSE(at::Tensor, make_blob, TENSORSCOPE_SYMBOL_BLOB, void*)
+at::Tensor make_blob(void* self) {
+  at::Tensor tensor = call_original_make_blob(self);
+  tensorscope::hooks::note_blob(tensor);
+  return tensor;
+}
+
+#define TENSORSCOPE_SYMBOL_GRADIENT "_ZN3c1010TensorImpl12mutable_gradEv"
+TENSORSCOPE_INTERPOSE(at::Tensor&, mutable_gradient, TENSORSCOPE_SYMBOL_GRADIENT, c10::TensorImpl*)
+at::Tensor& mutable_gradient(c10::TensorImpl* self) {
+  tensorscope::hooks::note_gradient_access(self);
+  return call_original_mutable_gradient(self);
+}
+
+#define TENSORSCOPE_SYMBOL_DATA_ERROR "_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv"
+TENSORSCOPE_INTERPOSE(void, data_access_error, TENSORSCOPE_SYMBOL_DATA_ERROR, const c10::StorageImpl*)
+void data_access_error(const c10::StorageImpl* self) {
+  tensorscope::hooks::explain_data_access(self);
+  call_original_data_access_error(self);
+}
+
+extern "C" {
+const char* const tensorscope_interposed_symbols[] = {
+    TENSORSCOPE_SYMBOL_STEP("3SGD"),
+    TENSORSCOPE_SYMBOL_STEP("4Adam"),
+    TENSORSCOPE_SYMBOL_STEP("5AdamW"),
+    TENSORSCOPE_SYMBOL_STEP("7RMSprop"),
+    TENSORSCOPE_SYMBOL_STEP("7Adagrad"),
+    TENSORSCOPE_SYMBOL_STEP("5LBFGS"),
+    TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE_TYPE,
+    TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE,
+    TENSORSCOPE_SYMBOL_MODULE_TO_TYPE,
+    TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE_TYPE,
+    TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE,
+    TENSORSCOPE_SYMBOL_SCRIPT_TO_TYPE,
+    TENSORSCOPE_SYMBOL_SET_DATA,
+    TENSORSCOPE_SYMBOL_ENGINE,
+    TENSORSCOPE_SYMBOL_FOLD,
+    TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE,
+    TENSORSCOPE_SYMBOL_FOLD_NODE,
+    TENSORSCOPE_SYMBOL_BLOB,
+    TENSORSCOPE_SYMBOL_GRADIENT,
+    TENSORSCOPE_SYMBOL_DATA_ERROR,
+    nullptr,
+};
+}
