@@ -27,7 +27,7 @@ TENSORSCOPE_INLINE_NAMESPACE {
 /// Scopes nest. A scope belongs to the thread that opened it and ends before those around it. One that is
 /// destroyed on another thread or out of order keeps its tensors alive and prints one line. Coroutines that
 /// suspend inside a scope are not supported.
-class [[nodiscard]] TENSORSCOPE_API Scope {
+class [[nodiscard]] Scope {
  public:
 #if defined(TENSORSCOPE_DISABLED)
   explicit Scope(const std::source_location& = {}) {}
