@@ -96,6 +96,12 @@ class QuestionTest(BootstrapTest):
                                   env=box.environment, capture_output=True, text=True, check=False)
             self.assert_refused(done, "no terminal")
 
+    def test_a_tool_gets_an_input_that_is_open_although_ours_is_closed(self):
+        with Sandbox(ctest=': <&0 || exit 9') as box:
+            done = subprocess.run(["bash", "-c", 'exec "$0" test <&-', str(box.root / "bootstrap")],
+                                  env=box.environment, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_yes_or_ci_installs_exactly_what_is_missing(self):
         for arguments, environment in [(["build", "-y"], {}), (["build"], {"CI": "true"})]:
             with self.subTest(arguments), Sandbox(dpkg_query=ALL_BUT_NINJA) as box:
@@ -114,6 +120,7 @@ class QuestionTest(BootstrapTest):
             done = box.run_on_terminal("n\n", "build")
             self.assertEqual(done.returncode, 2)
             self.assertIn("nothing was changed", done.stderr)
+            self.assertEqual(box.run_on_terminal("\x04", "build").returncode, 2, "the end of input is a no")
             self.assertEqual(box.calls_of("apt-get"), [])
             self.assertEqual(box.run_on_terminal("\n", "build").returncode, 0)
             self.assertIn("install ninja-build", box.calls_of("apt-get")[-1])
@@ -242,6 +249,12 @@ class BuildTest(BootstrapTest):
             box.run("build")
             self.assertIn("--parallel 1", box.calls_of("cmake")[1])
             self.assertIn("-DTENSORSCOPE_TORCH_JOBS=1", box.calls_of("cmake")[0])
+
+    def test_at_most_two_libtorch_files_are_compiled_at_once(self):
+        with Sandbox() as box:
+            box.run("build", "--jobs", "8")
+            self.assertIn("--parallel 8", box.calls_of("cmake")[1])
+            self.assertIn("-DTENSORSCOPE_TORCH_JOBS=2", box.calls_of("cmake")[0])
 
     def test_a_folder_that_cannot_be_written_is_one_line(self):
         with Sandbox() as box:
