@@ -105,6 +105,7 @@ class Includes:
 
 
 def arrow_violations(includes):
+    checks = checks_among(includes.texts)
     for path, lines in includes.lines.items():
         layer = layer_of(path)
         for number, name in lines:
@@ -112,12 +113,15 @@ def arrow_violations(includes):
             target_layer = layer_of(target) if target else None
             if target_layer and target_layer != layer and target_layer not in ARROWS[layer]:
                 yield f"{path}:{number}: {layer} must not include {target_layer} ({name})"
-            elif target and is_check(path) and is_check(target) and stem(path) != stem(target):
+            elif target and stem(path) != stem(target) and {path, target} <= checks:
                 yield f"{path}:{number}: a check must not include another check ({name})"
 
 
-def is_check(path):
-    return path.startswith("analyzer/checks/") and stem(path).endswith("Check")
+def checks_among(texts):
+    """The files of checks, not of what they share: those that have a page, FooBar.cpp by docs/checks/foo-bar.md."""
+    pages = {stem(path) for path in texts if path.startswith("docs/checks/")}
+    sources = [path for path in texts if path.startswith("analyzer/checks/")]
+    return {path for path in sources if re.sub(r"(?<!^)(?=[A-Z])", "-", stem(path)).lower() in pages}
 
 
 def stem(path):
