@@ -15,14 +15,14 @@
 int main() {
   torch::manual_seed(7);
   torch::set_num_threads(1);
-  example::MemoryWatch memory(20, 20);
+  example::MemoryWatch memory(50, 100);
   example::Generator generator;
   example::EmbeddingCache cache(16, 64);
   const auto batches = example::make_spirals(8, 64, 17);
   example::WorkerPool pool(example::Classifier(96), 2);
 
   double checksum = 0;
-  for (int round = 1; round <= 200; ++round) {
+  for (int round = 1; round <= 600; ++round) {
     tensorscope::Scope scope;
     const auto tokens = generator.generate(torch::zeros({1, 1}, torch::kInt64), 12);
     const auto key = example::Generator::text(tokens);

@@ -21,13 +21,13 @@ static void touch(example::Generator& generator, example::EmbeddingCache& cache,
 static int run(bool touch_released) {
   torch::manual_seed(7);
   torch::set_num_threads(1);
-  example::MemoryWatch memory(20, 20);
+  example::MemoryWatch memory(50, 100);
   example::Generator generator;
-  example::EmbeddingCache cache(256, 64);
+  example::EmbeddingCache cache(1000, 64);
   const auto batches = example::make_spirals(8, 64, 17);
   example::WorkerPool pool(example::Classifier(96), 2);
 
-  for (int round = 1; round <= 200; ++round) { // PLANTED unscoped-loop
+  for (int round = 1; round <= 600; ++round) { // PLANTED unscoped-loop
     const auto tokens = generator.generate(torch::zeros({1, 1}, torch::kInt64), 12);
     generator.draws_until_likely(tokens, 0.05f);
     cache.lookup(example::Generator::text(tokens));
