@@ -33,7 +33,7 @@ struct DeviceStats {
   /// Allocated by this thread and not freed yet, owned by a scope or not; on the CPU only. A storage without
   /// bytes is none.
   std::uint64_t live = 0;
-  std::uint64_t bytes = 0;    ///< of the live ones, as the allocator rounds them up
+  std::uint64_t bytes = 0;    ///< of the live ones, as they were asked for
   /// Most bytes at once. Counts what other threads free late: never too low.
   std::uint64_t peak = 0;
 };

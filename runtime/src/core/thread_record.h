@@ -34,7 +34,7 @@ class Counter {
 /// Kinds of device that have figures of their own; what is beyond counts as the last.
 inline constexpr std::size_t kDeviceKinds = 24;
 /// Each thread's allocations bear one of these marks, so that bytes tell which thread they came from.
-inline constexpr std::size_t kColours = 64;
+inline constexpr std::size_t kColours = 32;
 
 struct DeviceCounters {
   Counter created, released, retained, returned, adopted, graph, graph_bytes, escaped;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The allocator wrapper. Data and context of what the wrapped allocator gives stay as they are (LibTorch compares
-// them); only the deleter becomes ours, one function for each colour of thread, so that freed bytes tell who
-// allocated them without any table.
+// them); only the deleter becomes ours. There is one function for each colour of thread and each way to know a
+// block's requested size, so that freed bytes tell who allocated them, and how many, without any table.
 #include "hooks/cpu_allocator.h"
 
 #include "platform/heap.h"
 
 #include <c10/core/CPUAllocator.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace tensorscope::hooks {
@@ -21,23 +24,72 @@ constinit c10::Allocator* wrapped = nullptr;
 constinit c10::DeleterFnPtr wrapped_deleter = nullptr; ///< null: bytes are not marked
 constinit c10::Allocator* installed = nullptr;
 
-template <std::size_t colour>
-void free_bytes(void* bytes) {
-  if (bytes != nullptr) {
-    if (ThreadRecord* const thread = core::this_thread()) {
-      thread->frees[colour].add(1);
-      thread->freed_bytes[colour].add(platform::block_size(bytes));
-      if (!thread->births.empty()) {
-        thread->births.forget(bytes);
-      }
-    }
+/// The heap mostly gives some bytes more than were asked for. Eight or more: the requested size stands in the last
+/// eight (`kInTail`). Fewer: their number is part of the deleter.
+constexpr std::size_t kInTail = sizeof(std::uint64_t);
+constexpr std::size_t kSizeKinds = kInTail + 1;
+
+/// Notes the size that was asked for, and says how.
+std::size_t note_size(void* block, std::size_t requested) {
+  const std::size_t given = platform::block_size(block);
+  const std::size_t spare = given - std::min(given, requested);
+  if (spare < kInTail) {
+    return spare;
   }
-  wrapped_deleter(bytes);
+  const std::uint64_t size = requested;
+  std::memcpy(static_cast<char*>(block) + given - kInTail, &size, kInTail);
+  return kInTail;
 }
 
+std::uint64_t noted_size(void* block, std::size_t kind) {
+  const std::size_t given = platform::block_size(block);
+  if (kind != kInTail) {
+    return given - kind;
+  }
+  std::uint64_t size = 0;
+  std::memcpy(&size, static_cast<char*>(block) + given - kInTail, kInTail);
+  return size;
+}
+
+void note_free(void* block, std::size_t colour, std::uint64_t size) {
+  if (ThreadRecord* const thread = core::this_thread()) {
+    thread->frees[colour].add(1);
+    thread->freed_bytes[colour].add(size);
+    if (!thread->births.empty()) {
+      thread->births.forget(block);
+    }
+  }
+}
+
+template <std::size_t colour, std::size_t kind>
+void free_block(void* block) {
+  if (block != nullptr) {
+    note_free(block, colour, noted_size(block, kind));
+  }
+  wrapped_deleter(block);
+}
+
+/// For LibTorch's raw allocations, which keep no deleter: the block itself must tell its size.
+void free_raw_block(void* block) {
+  if (block != nullptr) {
+    const std::size_t given = platform::block_size(block);
+    const std::uint64_t tail = given >= kInTail ? noted_size(block, kInTail) : 0;
+    const bool plausible = tail + kInTail <= given && given - tail < 256;
+    const ThreadRecord* const thread = core::this_thread();
+    note_free(block, thread != nullptr ? thread->colour : 0, plausible ? tail : given);
+  }
+  wrapped_deleter(block);
+}
+
+using Deleters = std::array<c10::DeleterFnPtr, kSizeKinds>;
+
+template <std::size_t colour, std::size_t... kinds>
+constexpr Deleters deleters_of_colour(std::index_sequence<kinds...>) {
+  return {&free_block<colour, kinds>...};
+}
 template <std::size_t... colours>
-constexpr std::array<c10::DeleterFnPtr, kColours> make_deleters(std::index_sequence<colours...>) {
-  return {&free_bytes<colours>...};
+constexpr std::array<Deleters, kColours> make_deleters(std::index_sequence<colours...>) {
+  return {deleters_of_colour<colours>(std::make_index_sequence<kSizeKinds>())...};
 }
 constexpr auto deleters = make_deleters(std::make_index_sequence<kColours>());
 
@@ -62,27 +114,31 @@ class WatchedAllocator final : public c10::Allocator {
     if (thread == nullptr) {
       return bytes;
     }
-    if (wrapped_deleter != nullptr && bytes.compare_exchange_deleter(wrapped_deleter, deleters[thread->colour]) &&
-        bytes.get() != nullptr) {
-      thread->allocations.add(1);
-      thread->allocated_bytes.add(platform::block_size(bytes.get()));
-      thread->peak_bytes.raise_to(thread->live_bytes_by_own_frees());
+    if (wrapped_deleter != nullptr && bytes.get_deleter() == wrapped_deleter) {
+      mark(*thread, bytes, size);
     }
     note_birth(*thread, bytes.get());
     return bytes;
   }
 
   c10::DeleterFnPtr raw_deleter() const override {
-    // LibTorch frees what it allocated raw by this function alone; any colour frees rightly. The count goes to
-    // the calling thread's colour at the allocation, which is the usual thread of the free.
-    if (wrapped_deleter == nullptr) {
-      return wrapped->raw_deleter();
-    }
-    const ThreadRecord* const thread = core::this_thread();
-    return deleters[thread != nullptr ? thread->colour : 0];
+    return wrapped_deleter != nullptr ? &free_raw_block : wrapped->raw_deleter();
   }
 
   void copy_data(void* to, const void* from, std::size_t size) const override { wrapped->copy_data(to, from, size); }
+
+ private:
+  /// Puts a deleter of ours on the bytes and counts them.
+  static void mark(ThreadRecord& thread, c10::DataPtr& bytes, std::size_t size) {
+    void* const block = bytes.get();
+    const std::size_t kind = block != nullptr ? note_size(block, size) : 0;
+    if (!bytes.compare_exchange_deleter(wrapped_deleter, deleters[thread.colour][kind]) || block == nullptr) {
+      return;
+    }
+    thread.allocations.add(1);
+    thread.allocated_bytes.add(size);
+    thread.peak_bytes.raise_to(thread.live_bytes_by_own_frees());
+  }
 };
 
 } // namespace
@@ -102,7 +158,8 @@ bool cpu_allocator_in_place() {
 }
 
 bool allocated_by(const ThreadRecord& thread, c10::DeleterFnPtr deleter) {
-  return wrapped_deleter == nullptr || deleter == deleters[thread.colour];
+  const auto& own = deleters[thread.colour];
+  return wrapped_deleter == nullptr || std::find(own.begin(), own.end(), deleter) != own.end();
 }
 
 } // namespace tensorscope::hooks

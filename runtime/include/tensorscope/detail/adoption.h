@@ -5,6 +5,8 @@
 #include <tensorscope/detail/export.h>
 #include <tensorscope/detail/runtime.h>
 
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/jit/api/object.h>
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
@@ -16,9 +18,9 @@ namespace tensorscope::detail {
 
 /// An adoption of an object that is known by reference only; see `adopt`.
 ///
-/// While this object lives, so must the adopted one. Destroying it ends the adoption with the innermost scope
-/// or session that is open on this thread then; at once if there is none.
-class Adoption {
+/// While this lives, so must the adopted object. Destroying it ends the adoption with the innermost scope or
+/// session that is open on this thread then; at once if there is none.
+class [[nodiscard("the adoption lasts as long as this is held, and to the end of the innermost open scope")]] Adoption {
  public:
   Adoption() = default;
   explicit Adoption(std::shared_ptr<void> token) : token_(std::move(token)) {}
@@ -39,40 +41,56 @@ class Adoption {
   std::shared_ptr<void> token_;
 };
 
-template <class T>
-Adoption adopt_shared(const std::shared_ptr<T>& owner) {
-  const std::weak_ptr<T> weak = owner;
+/// Adopts what `weak` leads to, for as long as it leads anywhere. `read` lists the tensors of the locked object.
+template <class Weak, class Read>
+void adopt_weakly(Weak weak, Read read) {
   register_lasting_owner(
-      [weak] {
+      [weak, read] {
         const auto locked = weak.lock();
-        return locked ? tensors_of(*locked) : Tensors();
+        return locked ? read(locked) : Tensors();
       },
       [weak] { return !weak.expired(); });
-  return Adoption();
+}
+
+template <class T>
+void adopt_shared(const std::shared_ptr<T>& owner) {
+  if (owner) {
+    adopt_weakly(std::weak_ptr<T>(owner), [](const std::shared_ptr<T>& locked) { return tensors_of(*locked); });
+  }
+}
+
+inline void adopt_object(const c10::intrusive_ptr<c10::ivalue::Object>& object) {
+  if (object) {
+    adopt_weakly(c10::weak_intrusive_ptr<c10::ivalue::Object>(object),
+                 [](const c10::intrusive_ptr<c10::ivalue::Object>& locked) { return tensors_of(c10::IValue(locked)); });
+  }
 }
 
 /// Makes `owner` a long-lived owner: what it reaches at the end of any scope is kept, by every thread's scopes.
+/// What it reaches now also leaves the scope that owns it, as by `retain`.
 ///
-/// A module holder or a `shared_ptr` is adopted for as long as its object lives. Anything else is adopted by
-/// reference, as long as the returned `Adoption` is held, and in any case until the innermost scope or session
-/// that is open now has ended; the object must live that long. What `owner` reaches now also leaves the scope
-/// that owns it, as by `retain`.
+/// A module holder, a scripted module and a `shared_ptr` are adopted for as long as their object lives; nothing
+/// is returned. Anything else is adopted by reference for as long as the returned `Adoption` is held, and in any
+/// case until the innermost scope or session that is open when it is destroyed has ended; the object must live
+/// that long. A temporary and a single tensor are retained, and that is all.
 ///
 /// LibTorch's own optimizers need no adoption: their state is seen as it is made. An optimizer of your own
 /// that keeps tensors elsewhere than in `state()` does, with a `tensorscope_members`.
 template <class T>
-Adoption adopt(T&& owner) {
+auto adopt(T&& owner) {
   using Owner = std::remove_cvref_t<T>;
   retain_tensors(tensors_of(owner));
   if constexpr (std::is_base_of_v<torch::detail::ModuleHolderIndicator, Owner>) {
-    return owner.is_empty() ? Adoption() : adopt_shared(owner.ptr());
+    if (!owner.is_empty()) {
+      adopt_shared(owner.ptr());
+    }
+  } else if constexpr (std::is_base_of_v<torch::jit::Object, Owner>) {
+    adopt_object(owner._ivalue());
   } else if constexpr (instance_of<Owner, std::shared_ptr>) {
-    return owner ? adopt_shared(owner) : Adoption();
-  } else if constexpr (std::is_lvalue_reference_v<T>) {
-    const Owner* object = &owner;
+    adopt_shared(owner);
+  } else if constexpr (std::is_lvalue_reference_v<T> && !std::is_base_of_v<at::TensorBase, Owner>) {
+    const Owner* const object = &owner;
     return Adoption(register_owner([object] { return tensors_of(*object); }));
-  } else {
-    return Adoption();
   }
 }
 
