@@ -77,7 +77,7 @@ def has_any(text, prefixes):
 def filecheck(args, prefixes, subject, forbidden):
     implicit = [f"--implicit-check-not={pattern}" for pattern in forbidden]
     command = [args.filecheck, f"--input-file={subject}", f"--check-prefixes={','.join(prefixes)}", "--allow-empty",
-               *implicit, str(args.file)]
+               "--dump-input=never", *implicit, str(args.file)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise Failure(f"{done.stderr}\n--- in {subject}:\n{pathlib.Path(subject).read_text()}")
