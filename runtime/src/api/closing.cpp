@@ -124,7 +124,7 @@ void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classe
     return;
   }
   for (const auto& leaf : region.leaves.items()) {
-    const auto tensor = hooks::lock_tensor(leaf.tensor);
+    const auto tensor = hooks::lock_tensor(leaf.object);
     if (tensor.defined() && gradient_of(tensor).defined() && !classes.undecided(tensor)) {
       classes.keep(gradient_of(tensor), Class::adopted);
       roots.push_back(gradient_of(tensor));
@@ -133,8 +133,13 @@ void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classe
   for (const auto& tensor : hooks::tensors_of_owners()) {
     keep_with_gradient(tensor, Class::adopted);
   }
+  for (const auto& module : region.scripted.items()) {
+    hooks::for_each_attribute(module.object, [&](const at::Tensor& tensor) {
+      keep_with_gradient(tensor, Class::adopted);
+    });
+  }
   for (const auto& seen : region.seen.items()) {
-    auto tensor = hooks::lock_tensor(seen.tensor);
+    auto tensor = hooks::lock_tensor(seen.object);
     if (tensor.defined() && !classes.undecided(tensor)) {
       roots.push_back(std::move(tensor));
     }
@@ -182,6 +187,7 @@ void hand_on(Region& region, Region* outer, const Ending& ending) {
   }
   outer->seen.absorb(region.seen);
   outer->leaves.absorb(region.leaves);
+  outer->scripted.absorb(region.scripted);
   for (const auto& tensor : ending.kept) {
     hooks::see_tensor(*outer, *tensor.unsafeGetTensorImpl());
   }
@@ -215,7 +221,7 @@ std::string escape_line(const Region& region, const std::vector<hooks::Doomed>& 
 std::string meet_escapes(ThreadRecord& thread, const Region& region, const Ending& ending, Classes& classes) {
   std::vector<at::Tensor> seen;
   for (const auto& item : region.seen.items()) {
-    if (auto tensor = hooks::lock_tensor(item.tensor); tensor.defined()) {
+    if (auto tensor = hooks::lock_tensor(item.object); tensor.defined()) {
       seen.push_back(std::move(tensor));
     }
   }

@@ -44,7 +44,7 @@ void add_seen_views(const ThreadRecord& thread, const c10::StorageImpl& storage,
     const auto& seen = region->seen.items();
     const std::size_t first = seen.size() - std::min(seen.size(), kViewsSearched);
     for (std::size_t i = first; i < seen.size(); ++i) {
-      auto tensor = hooks::lock_tensor(seen[i].tensor);
+      auto tensor = hooks::lock_tensor(seen[i].object);
       if (tensor.defined() && tensor.has_storage() && tensor.storage().unsafeGetStorageImpl() == &storage) {
         tensors.push_back(std::move(tensor));
       }

@@ -63,6 +63,7 @@ void Region::reset() noexcept {
   owned.clear();
   seen.clear();
   leaves.clear();
+  scripted.clear();
   retained.clear();
   adoptions.clear();
   abandoned.store(false, std::memory_order_relaxed);

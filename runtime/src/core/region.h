@@ -86,11 +86,11 @@ class WeakList {
   std::uint64_t generation_ = 0;
 };
 
-/// A tensor that the region met and does not own: a root for its graph, or an alias to mark.
-struct SeenTensor {
-  void* tensor;
-  bool dead(const Liveness& liveness) const { return !liveness.alive(tensor); }
-  void drop(const Liveness& liveness) { liveness.drop(tensor); }
+/// An object that the region met and does not own.
+struct SeenObject {
+  void* object;
+  bool dead(const Liveness& liveness) const { return !liveness.alive(object); }
+  void drop(const Liveness& liveness) { liveness.drop(object); }
 };
 
 /// A storage that a region owns, with the tensor that brought it.
@@ -104,6 +104,20 @@ struct OwnedStorage {
     liveness.drop(tensor);
   }
 };
+
+/// Adds `object`, whose weak reference it takes over, unless it is among the last few: what is met again and again
+/// stays few entries.
+inline void add_unless_recent(WeakList<SeenObject>& list, void* object, const Liveness& liveness) {
+  constexpr std::size_t kRecent = 8;
+  const auto& items = list.items();
+  for (std::size_t i = items.size(); i > 0 && i + kRecent > items.size(); --i) {
+    if (items[i - 1].object == object) {
+      liveness.drop(object);
+      return;
+    }
+  }
+  list.add({object});
+}
 
 /// The storages of one region. `take_out` is a search: linear while small, indexed when it is used on many.
 class OwnedStorages : public WeakList<OwnedStorage> {
@@ -135,7 +149,8 @@ struct Depths {
 /// One open scope or session. Owned by its thread's stack; see RegionStack.
 class Region {
  public:
-  explicit Region(const Liveness& liveness) : owned(liveness), seen(liveness), leaves(liveness), retained(liveness) {}
+  explicit Region(const Liveness& liveness)
+      : owned(liveness), seen(liveness), leaves(liveness), scripted(liveness), retained(liveness) {}
 
   RegionKind kind = RegionKind::scope;
   std::source_location where;
@@ -144,8 +159,9 @@ class Region {
   Region* outer = nullptr;
 
   OwnedStorages owned;
-  WeakList<SeenTensor> seen;       ///< results of operators that this region does not own, kept tensors
-  WeakList<SeenTensor> leaves;     ///< tensors whose `.grad` was touched
+  WeakList<SeenObject> seen;       ///< tensors: results of operators that this region does not own, kept ones
+  WeakList<SeenObject> leaves;     ///< tensors whose `.grad` was touched
+  WeakList<SeenObject> scripted;   ///< scripted modules whose methods ran: they may keep what they made
   WeakList<OwnedStorage> retained; ///< taken out by retain, for reports
   std::vector<std::shared_ptr<void>> adoptions; ///< dropped when the region ends
 

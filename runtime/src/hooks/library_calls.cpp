@@ -93,20 +93,10 @@ void note_gradient_access(c10::TensorImpl* tensor) noexcept {
   if (thread == nullptr || thread->innermost == nullptr) {
     return;
   }
-  auto& leaves = thread->innermost->leaves;
-  void* const address = address_of(tensor);
-  // The same few are touched again and again: a look at the last ones keeps the list short.
-  constexpr std::size_t kLast = 8;
-  const auto& items = leaves.items();
-  for (std::size_t i = items.size(); i > 0 && i + kLast > items.size(); --i) {
-    if (items[i - 1].tensor == address) {
-      return;
-    }
-  }
   try {
-    leaves.add({hold_weakly(tensor)});
+    core::add_unless_recent(thread->innermost->leaves, hold_weakly(tensor), liveness);
   } catch (...) {
-    liveness.drop(address);
+    liveness.drop(address_of(tensor));
   }
 }
 

@@ -5,11 +5,16 @@
 
 #include "core/epochs.h"
 #include "hooks/operator_lookup.h"
+#include "hooks/references.h"
 #include "hooks/results.h"
 #include "platform/barrier.h"
 #include "platform/health.h"
 
+#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
+
+#include <algorithm>
+#include <vector>
 
 namespace tensorscope::hooks {
 namespace {
@@ -80,13 +85,16 @@ std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& fu
   return nullptr;
 }
 
+std::unique_ptr<at::ObserverContext> begin_scripted(const at::RecordFunction& function);
+
 void stop_watching_results() {
+  std::vector<at::CallbackHandle> ours;
   for (const auto& entry : at::get_record_function_tls_().sorted_tls_callbacks_) {
-    if (entry.callback_.start() == &begin_operator) {
-      at::removeCallback(entry.handle_);
-      return;
+    if (entry.callback_.start() == &begin_operator || entry.callback_.start() == &begin_scripted) {
+      ours.push_back(entry.handle_);
     }
   }
+  std::for_each(ours.begin(), ours.end(), &at::removeCallback);
 }
 
 void end_operator(const at::RecordFunction& function, at::ObserverContext* context) {
@@ -115,6 +123,16 @@ void end_operator(const at::RecordFunction& function, at::ObserverContext* conte
   }
 }
 
+/// A method of a scripted module begins: at the end of the region the module's attributes are asked.
+std::unique_ptr<at::ObserverContext> begin_scripted(const at::RecordFunction& function) {
+  ThreadRecord* const thread = core::current_record;
+  const auto inputs = function.inputs();
+  if (thread != nullptr && thread->innermost != nullptr && !inputs.empty() && inputs[0].isObject()) {
+    core::add_unless_recent(thread->innermost->scripted, hold_weakly(inputs[0].toObject().get()), liveness);
+  }
+  return nullptr;
+}
+
 } // namespace
 
 void install_observer() {
@@ -136,6 +154,9 @@ void watch_results(ThreadRecord& thread) {
   at::addThreadLocalCallback(at::RecordFunctionCallback(&begin_operator, &end_operator)
                                  .needsOutputs(true)
                                  .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  at::addThreadLocalCallback(at::RecordFunctionCallback(&begin_scripted)
+                                 .needsInputs(true)
+                                 .scopes({at::RecordScope::TORCHSCRIPT_FUNCTION}));
 }
 
 void set_epoch_hook(void (*hook)() noexcept) noexcept {

@@ -4,6 +4,7 @@
 
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
+#include <ATen/core/ivalue.h>
 
 namespace tensorscope::hooks {
 
@@ -39,6 +40,21 @@ void for_each_storage(const at::Tensor& tensor,
       visit(*impl, *storage);
     }
   }
+}
+
+void for_each_attribute(void* address, const std::function<void(const at::Tensor&)>& visit) {
+  auto* const object = static_cast<c10::ivalue::Object*>(target_at(address));
+  auto* const locked = c10::raw::weak_intrusive_ptr::lock(object);
+  if (locked == nullptr) {
+    return;
+  }
+  const c10::IValue module(c10::intrusive_ptr<c10::ivalue::Object>::reclaim(locked));
+  module.visit([&](const c10::IValue& part) {
+    if (part.isTensor() && part.toTensor().defined()) {
+      visit(part.toTensor());
+    }
+    return false;
+  });
 }
 
 } // namespace tensorscope::hooks

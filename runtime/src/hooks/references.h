@@ -58,4 +58,8 @@ inline at::Tensor lock_tensor(void* address) {
 void for_each_storage(const at::Tensor& tensor,
                       const std::function<void(c10::TensorImpl&, c10::StorageImpl&)>& visit);
 
+/// Calls `visit` for each tensor in the attributes of the scripted module behind `address`, at any depth; for none if
+/// it is dead.
+void for_each_attribute(void* address, const std::function<void(const at::Tensor&)>& visit);
+
 } // namespace tensorscope::hooks
