@@ -12,12 +12,13 @@ set(TENSORSCOPE_TEST_ENVIRONMENT
   "TSAN_OPTIONS=suppressions=${_support}/tsan.supp:second_deadlock_stack=1:ignore_noninstrumented_modules=1")
 
 # tensorscope_add_gtest(<name> SOURCES <file>... [LIBRARIES <target>...] [LABELS <label>...] [TORCH] [DISCOVER]
-#                       [TIMEOUT <seconds>])
+#                       [SUITES <suite>...] [TIMEOUT <seconds>])
 # Builds a test program and registers it. TORCH: links LibTorch, uses the shared precompiled header and our
-# main(), and takes part in the label `torch`; else the label is `unit`. DISCOVER: one ctest entry for each test
-# rather than one for the program (starting a program that links LibTorch costs about half a second).
+# main(), and takes part in the label `torch`; else the label is `unit`. One ctest entry for the program; with
+# SUITES one for each of these; with DISCOVER one for each test (starting a program that links LibTorch costs
+# about half a second).
 function(tensorscope_add_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;DISCOVER" "TIMEOUT" "SOURCES;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;DISCOVER" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;SUITES")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
     message(FATAL_ERROR "tensorscope_add_gtest(${name}): SOURCES missing, or unknown words: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -38,9 +39,18 @@ function(tensorscope_add_gtest name)
   if(arg_DISCOVER)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  elseif(arg_SUITES)
+    set(entries)
+    foreach(suite IN LISTS arg_SUITES)
+      add_test(NAME ${name}.${suite} COMMAND ${name} --gtest_filter=${suite}.*)
+      list(APPEND entries ${name}.${suite})
+    endforeach()
   else()
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES
+    set(entries ${name})
+  endif()
+  if(entries)
+    set_tests_properties(${entries} PROPERTIES
       LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${TENSORSCOPE_TEST_ENVIRONMENT}")
   endif()
 endfunction()

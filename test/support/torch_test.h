@@ -2,6 +2,8 @@
 // Precompiled for every test that uses LibTorch.
 #pragma once
 
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 #include <torch/script.h>
 #include <torch/torch.h>
 
