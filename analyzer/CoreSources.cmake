@@ -1,4 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 # The analyzer's core: what every front shares. Sorted; compiled once per LLVM version.
 set(TENSORSCOPE_CORE_SOURCES
+    checks/Analyzer.cpp
+    checks/DiscardedScopeResult.cpp
+    checks/Registry.cpp
+    checks/UnitAnalysis.cpp
+    checks/UnretainedEscape.cpp
+    checks/UnscopedLoop.cpp
+    checks/UseAfterRelease.cpp
+    dataflow/AssumptionFacts.cpp
+    dataflow/CallFacts.cpp
+    dataflow/ExpressionFacts.cpp
+    dataflow/FactsDump.cpp
+    dataflow/FactsGenerator.cpp
+    dataflow/ModelFacts.cpp
+    dataflow/Places.cpp
+    dataflow/State.cpp
+    dataflow/StorageFlow.cpp
+    dataflow/SummaryBuilder.cpp
+    model/ApiModel.cpp
+    model/ModelSet.cpp
+    model/TypeModel.cpp
+    utils/AstUtils.cpp
+    utils/BodyIndex.cpp
 )
+
+# The model files, as string literals of one source.
+set(TENSORSCOPE_MODEL_FILES model/data/runtime.yml model/data/std.yml model/data/torch.yml)
+set(TENSORSCOPE_BUILTIN_MODELS "${CMAKE_CURRENT_BINARY_DIR}/BuiltinModels.cpp")
+set(model_rows "")
+foreach(model_file IN LISTS TENSORSCOPE_MODEL_FILES)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${model_file}")
+  file(READ "${model_file}" model_text)
+  string(APPEND model_rows "    {\"${model_file}\", R\"model(${model_text})model\"},\n")
+endforeach()
+file(CONFIGURE OUTPUT "${TENSORSCOPE_BUILTIN_MODELS}" CONTENT [[
+#include "model/BuiltinModels.h"
+llvm::ArrayRef<tensorscope::BuiltinModelFile> tensorscope::builtinModelFiles() {
+  static const BuiltinModelFile Files[] = {
+@model_rows@  };
+  return Files;
+}
+]] @ONLY)
+list(APPEND TENSORSCOPE_CORE_SOURCES "${TENSORSCOPE_BUILTIN_MODELS}")

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What we believe about LibTorch, the runtime and users' wrappers, read from
-// model files. The dataflow asks it; the fronts fill it.
+// model files (format: docs/models.md). The fronts fill it; the dataflow asks
+// it through ApiModel and TypeModel.
 #ifndef TENSORSCOPE_MODEL_MODELSET_H
 #define TENSORSCOPE_MODEL_MODELSET_H
 
+#include "model/FunctionModel.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 
 namespace tensorscope {
 
+/// Immutable once filled, so translation units can share it across threads.
 class ModelSet {
 public:
   ModelSet();
@@ -18,18 +21,24 @@ public:
   ModelSet(ModelSet &&);
   ModelSet &operator=(ModelSet &&);
 
-  /// The models that come with the tool (LibTorch, the runtime).
+  /// The models that come with the tool (LibTorch, the standard library, the
+  /// runtime).
   static ModelSet builtin();
 
   /// Adds the models of a YAML text, as in a user's `.tensorscope.yml` under
-  /// `models:`. The error names \p FileName and the line.
+  /// `models:`. Rows added later win. The error reads `FILE:LINE: what`.
   llvm::Error add(llvm::StringRef Yaml, llvm::StringRef FileName);
 
-  struct Impl;
-  const Impl &impl() const { return *P; }
+  /// The row for a function's qualified name, or null. Exact names win over
+  /// patterns, later rows over earlier ones.
+  const FunctionModel *function(llvm::StringRef QualifiedName) const;
+
+  /// The role of a class by its qualified name, without its bases' roles.
+  TypeRole type(llvm::StringRef QualifiedName) const;
 
 private:
-  std::unique_ptr<Impl> P;
+  struct Tables;
+  std::unique_ptr<Tables> T;
 };
 
 } // namespace tensorscope

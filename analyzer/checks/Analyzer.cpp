@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/Analyzer.h"
+
+#include "checks/Check.h"
+#include "checks/UnitAnalysis.h"
+#include "utils/AstUtils.h"
+#include "clang/AST/ASTContext.h"
+#include "llvm/ADT/STLExtras.h"
+#include <set>
+
+using namespace clang;
+
+namespace tensorscope {
+namespace {
+
+bool declaresNamespace(ASTContext &Ctx, llvm::StringRef Name) {
+  auto Found = Ctx.getTranslationUnitDecl()->lookup(&Ctx.Idents.get(Name));
+  return llvm::any_of(
+      Found, [](const NamedDecl *D) { return isa<NamespaceDecl>(D); });
+}
+
+/// Collects diagnostics, each place and rule once; those of loops wait until
+/// all callers are known.
+class DiagnosticCollector {
+public:
+  DiagnosticCollector(ASTContext &Ctx, const AnalyzerOptions &Options,
+                      const std::function<bool(llvm::StringRef)> &Enabled)
+      : Ctx(Ctx) {
+    for (const Check &C : checkTable()) {
+      bool IsLoopRule = C.Info.Rule == "unscoped-loop";
+      bool UsesScopes = Options.Scopes == ScopesMode::Required ||
+                        (Options.Scopes == ScopesMode::Auto &&
+                         declaresNamespace(Ctx, "tensorscope"));
+      if (Enabled(C.Info.Rule) && (!IsLoopRule || UsesScopes))
+        Checks.push_back(&C);
+    }
+  }
+
+  void check(const FunctionDecl *F, StorageFlow &Flow) {
+    CheckInput Input{Flow, Ctx, Silenced};
+    for (const Check *C : Checks)
+      for (const FlowFinding &Found : C->Find(Input))
+        add(*C, F, C->Describe(Found));
+  }
+
+  AnalyzerResult take(const UnitAnalysis &Unit) {
+    AnalyzerResult Result;
+    Result.Statistics = Unit.statistics();
+    Result.Statistics.SilencedByUnknown = Silenced;
+    for (auto &[D, F] : Found)
+      if (D.Rule != "unscoped-loop" || !Unit.onlyRunsInScope(F))
+        Result.Diagnostics.push_back(std::move(D));
+    const SourceManager &SM = Ctx.getSourceManager();
+    llvm::stable_sort(Result.Diagnostics, [&](const Diagnostic &A,
+                                              const Diagnostic &B) {
+      if (A.Loc != B.Loc)
+        return SM.isBeforeInTranslationUnit(A.Loc, B.Loc);
+      return A.Rule < B.Rule;
+    });
+    return Result;
+  }
+
+private:
+  void add(const Check &C, const FunctionDecl *F, Diagnostic D) {
+    const SourceManager &SM = Ctx.getSourceManager();
+    D.Rule = C.Info.Rule.str();
+    D.Level = C.Info.Level;
+    D.Function = functionSignature(F);
+    SourceLocation Loc = SM.getFileLoc(D.Loc);
+    if (Loc.isInvalid() || SM.isInSystemHeader(Loc) ||
+        !Seen.insert({D.Rule, Loc.getRawEncoding()}).second)
+      return;
+    Found.emplace_back(std::move(D), F);
+  }
+
+  ASTContext &Ctx;
+  std::vector<const Check *> Checks;
+  std::vector<std::pair<Diagnostic, const FunctionDecl *>> Found;
+  std::set<std::pair<std::string, unsigned>> Seen;
+  unsigned Silenced = 0;
+};
+
+} // namespace
+
+AnalyzerResult
+analyzeTranslationUnit(ASTContext &Ctx, const ModelSet &Models,
+                       const AnalyzerOptions &Options,
+                       const std::function<bool(llvm::StringRef)> &Enabled) {
+  if (!declaresNamespace(Ctx, "at") && !declaresNamespace(Ctx, "tensorscope"))
+    return {};
+  DiagnosticCollector Diagnostics(Ctx, Options, Enabled);
+  UnitAnalysis Unit(Ctx, Models, Options);
+  Unit.run([&](const FunctionDecl *F, StorageFlow &Flow) {
+    Diagnostics.check(F, Flow);
+  });
+  return Diagnostics.take(Unit);
+}
+
+} // namespace tensorscope

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a check is: a query over one function's dataflow that gives findings,
+// and words for them. The table of all checks is in Registry.cpp.
+#ifndef TENSORSCOPE_CHECKS_CHECK_H
+#define TENSORSCOPE_CHECKS_CHECK_H
+
+#include "checks/Analyzer.h"
+#include "dataflow/FlowFinding.h"
+#include "dataflow/StorageFlow.h"
+#include "clang/AST/ASTContext.h"
+
+namespace tensorscope {
+
+/// One function as the checks see it.
+struct CheckInput {
+  StorageFlow &Flow;
+  const clang::ASTContext &Ctx;
+  /// Findings kept back since something in them was unknown.
+  unsigned &SilencedByUnknown;
+};
+
+struct Check {
+  CheckInfo Info;
+  std::vector<FlowFinding> (*Find)(CheckInput &Input);
+  Diagnostic (*Describe)(const FlowFinding &F);
+};
+
+/// Sorted by rule.
+llvm::ArrayRef<Check> checkTable();
+
+std::vector<FlowFinding> findDiscardedScopeResults(CheckInput &Input);
+std::vector<FlowFinding> findUnretainedEscapes(CheckInput &Input);
+std::vector<FlowFinding> findUnscopedLoops(CheckInput &Input);
+std::vector<FlowFinding> findUsesAfterRelease(CheckInput &Input);
+Diagnostic describeDiscardedScopeResult(const FlowFinding &F);
+Diagnostic describeUnretainedEscape(const FlowFinding &F);
+Diagnostic describeUnscopedLoop(const FlowFinding &F);
+Diagnostic describeUseAfterRelease(const FlowFinding &F);
+
+/// A diagnostic with the finding's place and confidence and a note for each
+/// step; the caller adds rule, level and function.
+Diagnostic makeDiagnostic(const FlowFinding &F, std::string Message);
+
+/// The step "created here" for a storage, if its creation is known.
+void addCreation(FlowFinding &F, const FunctionFacts &Facts, StorageID S);
+/// The step for what freed a storage.
+void addEnd(FlowFinding &F, const FunctionFacts &Facts, const StorageStatus &S);
+std::string calleeName(const Fact &F);
+/// Where the user looks for what \p At does: the operator or the member name.
+clang::SourceLocation locationOf(const clang::Stmt *At);
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_CHECKS_CHECK_H

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of checks, and what their findings and words have in common.
+#include "checks/Check.h"
+
+#include "clang/AST/Expr.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+llvm::ArrayRef<Check> checkTable() {
+  static constexpr Check Table[] = {
+      {{"discarded-scope-result", 0,
+        "Finds scopes whose result carries tensors that nobody takes."},
+       findDiscardedScopeResults, describeDiscardedScopeResult},
+      {{"unretained-escape", 0,
+        "Finds tensors stored where they outlive the scope that releases "
+        "them."},
+       findUnretainedEscapes, describeUnretainedEscape},
+      {{"unscoped-loop", 1,
+        "Finds loops that create tensors with no scope open."},
+       findUnscopedLoops, describeUnscopedLoop},
+      {{"use-after-release", 0,
+        "Finds uses of a tensor after it was released or its scope ended."},
+       findUsesAfterRelease, describeUseAfterRelease},
+  };
+  return Table;
+}
+
+llvm::ArrayRef<CheckInfo> allChecks() {
+  static const std::vector<CheckInfo> Infos = [] {
+    std::vector<CheckInfo> Result;
+    for (const Check &C : checkTable())
+      Result.push_back(C.Info);
+    return Result;
+  }();
+  return Infos;
+}
+
+static std::string noteText(const FlowStep &S) {
+  std::string Through =
+      S.Through.empty() ? "" : ", through '" + S.Through + "'";
+  switch (S.Kind) {
+  case FlowStepKind::Created:
+    return "created here" + Through;
+  case FlowStepKind::Released:
+    return "released here" + Through;
+  case FlowStepKind::ScopeBegan:
+    return "scope begins here";
+  case FlowStepKind::ScopeEnded:
+    return "scope ends here";
+  case FlowStepKind::SessionEnded:
+    return "session ends here";
+  case FlowStepKind::Stored:
+    return "stored here" + Through;
+  }
+  return "";
+}
+
+Diagnostic makeDiagnostic(const FlowFinding &F, std::string Message) {
+  Diagnostic D;
+  D.Loc = F.Loc;
+  D.Conf = F.IsMaybe ? Confidence::Maybe : Confidence::Definite;
+  D.Message = std::move(Message);
+  for (const FlowStep &S : F.Steps)
+    D.Notes.push_back({S.Loc, noteText(S)});
+  return D;
+}
+
+SourceLocation locationOf(const Stmt *At) {
+  const auto *E = dyn_cast<Expr>(At);
+  return E ? E->getExprLoc() : At->getBeginLoc();
+}
+
+std::string calleeName(const Fact &F) {
+  return F.Callee ? F.Callee->getNameAsString() : "";
+}
+
+void addCreation(FlowFinding &F, const FunctionFacts &Facts, StorageID S) {
+  if (const Expr *Origin = Facts.Storages[S].Origin)
+    F.Steps.push_back({FlowStepKind::Created, locationOf(Origin), ""});
+}
+
+void addEnd(FlowFinding &F, const FunctionFacts &Facts, const StorageStatus &S) {
+  if (!S.Where)
+    return;
+  if (S.How == Life::Released) {
+    F.Steps.push_back(
+        {FlowStepKind::Released, locationOf(S.Where->At), calleeName(*S.Where)});
+    return;
+  }
+  const ScopeInfo &Scope = Facts.Scopes[S.Where->Scope];
+  if (S.Where->Scope == NoScope || Scope.Form == ScopeForm::Session) {
+    SourceLocation Loc =
+        Scope.EndLoc.isValid() ? Scope.EndLoc : locationOf(S.Where->At);
+    F.Steps.push_back({FlowStepKind::SessionEnded, Loc, ""});
+  } else {
+    F.Steps.push_back({FlowStepKind::ScopeEnded, Scope.EndLoc, ""});
+  }
+}
+
+} // namespace tensorscope

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/UnitAnalysis.h"
+
+#include "dataflow/SummaryBuilder.h"
+#include "utils/AstUtils.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace clang;
+
+namespace tensorscope {
+namespace {
+
+/// The functions with a body that the user wrote, template instantiations and
+/// lambdas' call operators included.
+class FunctionCollector : public RecursiveASTVisitor<FunctionCollector> {
+public:
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return false; }
+  bool shouldVisitLambdaBody() const { return true; }
+  bool VisitFunctionDecl(FunctionDecl *F) {
+    if (F->doesThisDeclarationHaveABody() && !F->isDependentContext())
+      Functions.push_back(F);
+    return true;
+  }
+  bool VisitLambdaExpr(LambdaExpr *E) {
+    if (const CXXMethodDecl *Call = callOperator(E->getLambdaClass()))
+      if (definitionOf(Call))
+        Lambdas.push_back(Call);
+    return true;
+  }
+
+  std::vector<const FunctionDecl *> Functions;
+  std::vector<const FunctionDecl *> Lambdas;
+};
+
+} // namespace
+
+UnitAnalysis::UnitAnalysis(ASTContext &Ctx, const ModelSet &Models,
+                           const AnalyzerOptions &Options)
+    : Unit(Ctx, Models, *this, Options.SmallLoopBound, Options.BlockLimit),
+      Options(Options) {}
+
+void UnitAnalysis::run(const Visitor &Visit) {
+  FunctionCollector Collector;
+  const SourceManager &SM = Unit.Ctx.getSourceManager();
+  for (Decl *D : Unit.Ctx.getTranslationUnitDecl()->noload_decls()) {
+    SourceLocation Loc = SM.getExpansionLoc(D->getLocation());
+    if (Loc.isValid() && !SM.isInSystemHeader(Loc))
+      Collector.TraverseDecl(D);
+  }
+  auto IsLambda = [](const FunctionDecl *F) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(F);
+    return Method && Method->getParent()->isLambda();
+  };
+  for (const FunctionDecl *F : Collector.Functions)
+    if (!IsLambda(F))
+      analyzeWithCallees(F, Visit);
+  // Lambdas that no walk met run somewhere else: on a thread, in a callback.
+  for (const FunctionDecl *F : Collector.Lambdas)
+    if (!Unit.WalkedInPlace.contains(definitionOf(F)))
+      analyzeWithCallees(definitionOf(F), Visit);
+}
+
+bool UnitAnalysis::isAnalyzable(const FunctionDecl *F) {
+  if (isLibraryDecl(F, Unit.Ctx.getSourceManager()) || F->isInvalidDecl())
+    return false;
+  if (Unit.body(F).HasErrors) {
+    ++Statistics.FunctionsWithErrors;
+    return false;
+  }
+  return true;
+}
+
+/// Callees first, without recursion: call chains can be long.
+void UnitAnalysis::analyzeWithCallees(const FunctionDecl *F,
+                                      const Visitor &Visit) {
+  std::vector<std::pair<const FunctionDecl *, unsigned>> Stack;
+  auto Push = [&](const FunctionDecl *G) {
+    G = definitionOf(G);
+    if (G && Started.insert(G).second && isAnalyzable(G))
+      Stack.push_back({G, 0});
+  };
+  Push(F);
+  while (!Stack.empty()) {
+    auto &[G, Next] = Stack.back();
+    const auto &Callees = Unit.body(G).Callees;
+    if (Next < Callees.size()) {
+      Push(Callees[Next++]);
+      continue;
+    }
+    const FunctionDecl *Ready = G;
+    Stack.pop_back();
+    analyze(Ready, Visit);
+  }
+}
+
+void UnitAnalysis::analyze(const FunctionDecl *F, const Visitor &Visit) {
+  FunctionFacts Facts = generateFacts(F, Unit);
+  StorageFlow Flow(Facts, Options.StepLimit);
+  if (!Flow.run()) {
+    Statistics.NotAnalyzed.push_back(functionSignature(F));
+    return;
+  }
+  ++Statistics.FunctionsAnalyzed;
+  Summaries[F] = std::make_unique<Summary>(buildSummary(Flow));
+  collectCalls(F, Flow);
+  Visit(F, Flow);
+}
+
+void UnitAnalysis::collectCalls(const FunctionDecl *Caller,
+                                StorageFlow &Flow) {
+  Flow.forEachFact([&](const Fact &F, llvm::ArrayRef<State> Before) {
+    if (F.Kind != FactKind::Call)
+      return;
+    bool IsInScope =
+        llvm::all_of(Before, [](const State &S) { return S.isInScope(); });
+    Calls[F.Callee->getCanonicalDecl()].push_back({Caller, IsInScope});
+  });
+}
+
+bool UnitAnalysis::onlyRunsInScope(const FunctionDecl *F) const {
+  // Callers are followed upwards; a cycle of callers adds no way in.
+  llvm::DenseSet<const FunctionDecl *> Seen;
+  llvm::SmallVector<const FunctionDecl *, 8> Todo{F->getCanonicalDecl()};
+  while (!Todo.empty()) {
+    const FunctionDecl *G = Todo.pop_back_val();
+    if (!Seen.insert(G).second)
+      continue;
+    auto It = Calls.find(G);
+    if (It == Calls.end())
+      return false;
+    for (const CallFrom &Call : It->second)
+      if (!Call.IsInScope)
+        Todo.push_back(Call.Caller->getCanonicalDecl());
+  }
+  return true;
+}
+
+const Summary *UnitAnalysis::summary(const FunctionDecl *F) {
+  auto It = Summaries.find(F);
+  return It == Summaries.end() ? nullptr : It->second.get();
+}
+
+} // namespace tensorscope

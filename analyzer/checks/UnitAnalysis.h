@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the dataflow over the functions of a translation unit, callees first,
+// and answers for their summaries.
+#ifndef TENSORSCOPE_CHECKS_UNITANALYSIS_H
+#define TENSORSCOPE_CHECKS_UNITANALYSIS_H
+
+#include "checks/Analyzer.h"
+#include "dataflow/FactsGenerator.h"
+#include "dataflow/StorageFlow.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tensorscope {
+
+class UnitAnalysis : public SummaryProvider {
+public:
+  using Visitor =
+      std::function<void(const clang::FunctionDecl *, StorageFlow &)>;
+
+  UnitAnalysis(clang::ASTContext &Ctx, const ModelSet &Models,
+               const AnalyzerOptions &Options);
+
+  /// Calls \p Visit once for each analysed function; its dataflow is gone
+  /// afterwards.
+  void run(const Visitor &Visit);
+
+  /// Every call of \p F that this translation unit shows is made inside a
+  /// scope, and there is one.
+  bool onlyRunsInScope(const clang::FunctionDecl *F) const;
+
+  const Summary *summary(const clang::FunctionDecl *F) override;
+  const AnalyzerStatistics &statistics() const { return Statistics; }
+
+private:
+  struct CallFrom {
+    const clang::FunctionDecl *Caller = nullptr;
+    bool IsInScope = false;
+  };
+
+  void analyze(const clang::FunctionDecl *F, const Visitor &Visit);
+  void analyzeWithCallees(const clang::FunctionDecl *F, const Visitor &Visit);
+  void collectCalls(const clang::FunctionDecl *Caller, StorageFlow &Flow);
+  bool isAnalyzable(const clang::FunctionDecl *F);
+
+  UnitContext Unit;
+  const AnalyzerOptions &Options;
+  AnalyzerStatistics Statistics;
+  /// Null: nothing is known of it.
+  llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Summary>>
+      Summaries;
+  llvm::DenseSet<const clang::FunctionDecl *> Started;
+  llvm::DenseMap<const clang::FunctionDecl *, llvm::SmallVector<CallFrom, 2>>
+      Calls;
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_CHECKS_UNITANALYSIS_H

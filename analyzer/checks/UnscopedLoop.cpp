@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds loops that create tensors with no scope open.
+// User page: docs/checks/unscoped-loop.md
+#include "checks/Check.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace clang;
+
+namespace tensorscope {
+namespace {
+
+/// A loop's creations with no scope open, and what its iterations leave behind.
+struct LoopFacts {
+  std::vector<const Fact *> Creations;
+  /// Statements whose tensors are added to something that outlives the loop.
+  llvm::DenseSet<unsigned> KeepingStatements;
+  bool Repeats = false;
+};
+
+class LoopQuery {
+public:
+  explicit LoopQuery(CheckInput &Input)
+      : Input(Input), Facts(Input.Flow.facts()) {}
+
+  void visit(const Fact &F, llvm::ArrayRef<State> Before) {
+    // What a callee's scope gives out is not made here.
+    bool IsCreation = F.Kind == FactKind::CreateInside ||
+                      (F.Kind == FactKind::Create && !F.Value &&
+                       !Facts.Storages[F.Storage].IsAssumed);
+    if (F.Kind == FactKind::OneElement) {
+      for (const State &S : Before)
+        for (const Held &H : Input.Flow.store().valueAt(S, F.Src).Storages)
+          OneElement.insert(H.Storage);
+    } else if (IsCreation) {
+      LoopID Loop = countedLoop(F.Loop);
+      bool Unscoped = llvm::none_of(
+          Before, [](const State &S) { return S.isInScope(); });
+      if (Loop != NoLoop && Unscoped) {
+        Loops[Loop].Creations.push_back(&F);
+        if (F.Kind == FactKind::Create)
+          StatementOf[F.Storage] = F.Statement;
+      }
+    } else if (F.Kind == FactKind::LoopBack) {
+      Loops[F.Loop].Repeats = true;
+      for (const State &S : Before)
+        collectKept(S, F.Loop);
+    }
+  }
+
+  std::vector<FlowFinding> findings() {
+    std::vector<FlowFinding> Findings;
+    for (const auto &[Loop, L] : Loops) {
+      auto Lost = llvm::find_if(L.Creations, [&](const Fact *F) {
+        return !L.KeepingStatements.contains(F->Statement) &&
+               !OneElement.contains(F->Storage);
+      });
+      if (!L.Repeats || Lost == L.Creations.end())
+        continue;
+      FlowFinding F;
+      F.Loc = Facts.Loops[Loop].Loc;
+      F.Steps.push_back({FlowStepKind::Created, locationOf((*Lost)->At),
+                         calleeName(**Lost)});
+      Findings.push_back(std::move(F));
+    }
+    return Findings;
+  }
+
+private:
+  /// The innermost loop that does not run just a few times.
+  LoopID countedLoop(LoopID L) const {
+    while (L != NoLoop && Facts.Loops[L].IsSmall)
+      L = Facts.Loops[L].Outer;
+    return L;
+  }
+
+  /// What the end of an iteration finds among the elements of a container that
+  /// is older than the loop.
+  void collectKept(const State &S, LoopID Loop) {
+    const SourceManager &SM = Input.Ctx.getSourceManager();
+    for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It) {
+      if (!Facts.Places.isElementPath(It->first))
+        continue;
+      const PlaceInfo &Root = Facts.Places[Facts.Places.root(It->first)];
+      const auto *Var = Root.Kind == PlaceKind::Variable
+                            ? static_cast<const ValueDecl *>(Root.Key)
+                            : nullptr;
+      if (Var && !Root.IsOuter &&
+          !SM.isBeforeInTranslationUnit(Var->getLocation(),
+                                        Facts.Loops[Loop].Loc))
+        continue;
+      for (const Held &H : It->second.Storages)
+        if (auto Found = StatementOf.find(H.Storage);
+            Found != StatementOf.end())
+          Loops[Loop].KeepingStatements.insert(Found->second);
+    }
+  }
+
+  CheckInput &Input;
+  const FunctionFacts &Facts;
+  llvm::MapVector<LoopID, LoopFacts> Loops;
+  llvm::DenseMap<StorageID, unsigned> StatementOf;
+  /// Too small for a scope to matter.
+  llvm::DenseSet<StorageID> OneElement;
+};
+
+} // namespace
+
+std::vector<FlowFinding> findUnscopedLoops(CheckInput &Input) {
+  LoopQuery Query(Input);
+  Input.Flow.forEachFact([&](const Fact &F, llvm::ArrayRef<State> Before) {
+    Query.visit(F, Before);
+  });
+  return Query.findings();
+}
+
+Diagnostic describeUnscopedLoop(const FlowFinding &F) {
+  return makeDiagnostic(
+      F, "this loop creates tensors in each iteration with no scope open; open "
+         "one scope per iteration with 'with_torch' or 'Scope'");
+}
+
+} // namespace tensorscope

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Facts of calls and constructions: which of model, body and summary answers,
+// and what each says.
+#include "dataflow/FactsBuilder.h"
+#include "utils/AstUtils.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+void FactsBuilder::VisitCallExpr(const CallExpr *E) {
+  CallSite C;
+  C.E = E;
+  C.Callee = E->getDirectCallee();
+  C.Args.assign(E->arg_begin(), E->arg_end());
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E)) {
+    C.Object = Member->getImplicitObjectArgument();
+  } else if (isa<CXXOperatorCallExpr>(E) && C.Callee &&
+             isa<CXXMethodDecl>(C.Callee) &&
+             cast<CXXMethodDecl>(C.Callee)->isInstance()) {
+    C.Object = C.Args.front();
+    C.Args.erase(C.Args.begin());
+  }
+  C.ObjectPlace = valueOf(C.Object);
+  visitCall(C);
+}
+
+PlaceID FactsBuilder::argPlace(const CallSite &C, int Index) const {
+  if (Index == ThisArg)
+    return C.ObjectPlace;
+  return unsigned(Index) < C.Args.size() ? valueOf(C.Args[Index]) : NoPlace;
+}
+
+void FactsBuilder::visitCall(const CallSite &C) {
+  if (!C.Callee) {
+    applyUnknown(C);
+    return;
+  }
+  dropWrittenGuards(C);
+  if (C.Object && C.Callee->getOverloadedOperator() == OO_Equal &&
+      carries(C.Object->getType())) {
+    visitHandleAssignment(C);
+    return;
+  }
+  const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);
+  if (Method && Method->getParent()->isLambda()) {
+    if (canWalkInPlace(C.Callee))
+      walkCallee(C);
+    else
+      applyUnknown(C);
+    return;
+  }
+  if (const FunctionModel *M = Unit.Api.find(C.Callee))
+    applyModel(*M, C);
+  else
+    visitUserCall(C);
+}
+
+void FactsBuilder::visitUserCall(const CallSite &C) {
+  emit(FactKind::Call, C.E).Callee = C.Callee;
+  const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);
+  bool IsVirtual = Method && Method->isVirtual() &&
+                   !Method->hasAttr<FinalAttr>() &&
+                   !Method->getParent()->hasAttr<FinalAttr>() && C.Object &&
+                   C.Object->getType()->isPointerType() &&
+                   !isa<CXXThisExpr>(stripWrappers(C.Object));
+  const FunctionDecl *Body = IsVirtual ? nullptr : definitionOf(C.Callee);
+  if (Body && isGivenCallable(C) && canWalkInPlace(Body)) {
+    walkCallee(C);
+    return;
+  }
+  if (Body)
+    if (const Summary *S = Unit.Summaries.summary(Body)) {
+      applySummary(*S, C);
+      return;
+    }
+  applyUnknown(C);
+}
+
+/// `handle = value` binds the handle anew; on a temporary or a moved handle it
+/// copies into the tensor, as LibTorch's ref-qualified operators do.
+void FactsBuilder::visitHandleAssignment(const CallSite &C) {
+  PlaceID Value = argPlace(C, 0);
+  setValue(C.E, C.ObjectPlace);
+  if (isHandle(C.Object->getType()) && !C.Object->isLValue()) {
+    on(FactKind::Use, C.ObjectPlace, C.E);
+    on(FactKind::Use, Value, C.E);
+    return;
+  }
+  if (Value != NoPlace) {
+    assign(C.ObjectPlace, Value, C.E);
+  } else if (C.ObjectPlace != NoPlace) {
+    const Expr *Source = C.Args.empty() ? nullptr : stripWrappers(C.Args[0]);
+    bool IsEmpty = isa_and_nonnull<InitListExpr, CXXNullPtrLiteralExpr>(Source);
+    emit(IsEmpty ? FactKind::Null : FactKind::Forget, C.E).Dst = C.ObjectPlace;
+  }
+}
+
+bool FactsBuilder::isGivenCallable(const CallSite &C) const {
+  return llvm::any_of(C.Args, [](const Expr *Arg) {
+    const auto *RD =
+        Arg->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    return RD && RD->isLambda();
+  });
+}
+
+void FactsBuilder::walkCallee(const CallSite &C) {
+  llvm::SmallVector<PlaceID, 4> Args;
+  for (unsigned I = 0; I < C.Args.size(); ++I)
+    Args.push_back(argPlace(C, I));
+  PlaceID Result =
+      walkInPlace(C.Callee, C.ObjectPlace, Args, C.E, loopOf(C.E));
+  if (carries(C.E->getType()))
+    setValue(C.E, Result);
+}
+
+// --- Summaries ------------------------------------------------------------
+
+PlaceID FactsBuilder::resolve(const Path &P, const CallSite &C,
+                              PlaceID Result) {
+  PlaceID Place = NoPlace;
+  switch (P.Root) {
+  case PathRoot::Param:
+    Place = argPlace(C, P.Param);
+    break;
+  case PathRoot::This:
+    Place = C.ObjectPlace;
+    break;
+  case PathRoot::Global:
+    Place = placeOf(P.Global);
+    break;
+  case PathRoot::Result:
+    Place = Result;
+    break;
+  }
+  for (const PathStep &Step : P.Steps) {
+    if (Place == NoPlace)
+      break;
+    Place = Step.Field ? Out.Places.field(Place, Step.Field, Step.IsHandle)
+                       : Out.Places.element(Place, Step.IsHandle);
+  }
+  return Place;
+}
+
+void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
+  auto OnEach = [&](llvm::ArrayRef<Path> Paths, FactKind Kind) {
+    for (const Path &P : Paths)
+      if (PlaceID Place = resolve(P, C, NoPlace)) {
+        Fact &F = emit(Kind, C.E);
+        F.Src = Place;
+        F.Callee = C.Callee;
+      }
+  };
+  OnEach(S.Used, FactKind::Use);
+  OnEach(S.Kept, FactKind::Keep);
+  OnEach(S.Released, FactKind::Release);
+  OnEach(S.MaybeReleased, FactKind::Unrelease);
+  OnEach(S.Retained, FactKind::Retain);
+  if (S.MakesInside) {
+    Fact &F = emit(FactKind::CreateInside, C.E);
+    F.Loop = loopOf(C.E);
+    F.Callee = C.Callee;
+  }
+  applyStores(S.Stores, C, NoPlace);
+  if (!carries(C.E->getType()) || S.Result.empty())
+    return;
+  PlaceID Result = temporary(C.E);
+  emit(FactKind::Null, C.E).Dst = Result;
+  applyStores(S.Result, C, Result);
+  setValue(C.E, Result);
+}
+
+void FactsBuilder::applyStores(llvm::ArrayRef<SummaryStore> Stores,
+                               const CallSite &C, PlaceID Result) {
+  for (const SummaryStore &Store : Stores) {
+    PlaceID To = resolve(Store.To, C, Result);
+    if (To == NoPlace)
+      continue;
+    llvm::SmallVector<PlaceID, 2> Sources;
+    for (const SummarySource &Source : Store.Sources) {
+      if (Source.Kind == SourceKind::Interface) {
+        Sources.push_back(resolve(Source.From, C, Result));
+      } else if (Source.Kind == SourceKind::Unknown) {
+        Sources.push_back(NoPlace);
+      } else {
+        unsigned Index = Source.Index + 1;
+        PlaceID New = temporary(C.E, Index);
+        Fact &F = emit(FactKind::Create, C.E);
+        F.Dst = New;
+        F.Storage = Out.Storages.created(C.E, Index, Top->ID);
+        F.Loop = loopOf(C.E);
+        F.Value = Source.Kind == SourceKind::ScopeResult;
+        F.Callee = C.Callee;
+        Out.Storages[F.Storage].IsAssumed = Source.Kind == SourceKind::Assumed;
+        Sources.push_back(New);
+      }
+    }
+    assign(To, Sources, C.E, Store.IsWeak);
+  }
+}
+
+// --- Unknown callees ------------------------------------------------------
+
+void FactsBuilder::forgetCaptures(const Expr *Arg) {
+  const auto *Lambda = dyn_cast<LambdaExpr>(stripWrappers(Arg));
+  if (!Lambda)
+    return;
+  for (const LambdaCapture &Capture : Lambda->captures())
+    if (Capture.capturesVariable() && Capture.getCaptureKind() == LCK_ByRef &&
+        carries(Capture.getCapturedVar()->getType()))
+      emit(FactKind::Forget, Lambda).Dst = placeOf(Capture.getCapturedVar());
+}
+
+void FactsBuilder::giveToUnknown(const Expr *Arg, QualType Param,
+                                 const Expr *At) {
+  forgetCaptures(Arg);
+  PlaceID P = valueOf(Arg);
+  if (P == NoPlace || !carries(Arg->getType()))
+    return;
+  bool MayWrite = Param.isNull() ||
+                  ((Param->isLValueReferenceType() || Param->isPointerType()) &&
+                   !Param->getPointeeType().isConstQualified());
+  if (MayWrite && Arg->isLValue() && carries(Arg->getType())) {
+    on(FactKind::Keep, P, At);
+    emit(FactKind::Forget, At).Dst = P;
+    return;
+  }
+  if (isHandle(Arg->getType()))
+    on(FactKind::Use, P, At);
+  on(FactKind::Keep, P, At);
+}
+
+void FactsBuilder::applyUnknown(const CallSite &C) {
+  for (unsigned I = 0; I < C.Args.size(); ++I) {
+    QualType Param = C.Callee && I < C.Callee->getNumParams()
+                         ? C.Callee->getParamDecl(I)->getType()
+                         : QualType();
+    giveToUnknown(C.Args[I], Param, C.E);
+  }
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(C.Callee);
+  if (C.ObjectPlace != NoPlace && !(Method && Method->isConst()) &&
+      C.Object && (carries(C.Object->getType()) ||
+                   isa<CXXThisExpr>(stripWrappers(C.Object)))) {
+    on(FactKind::Keep, C.ObjectPlace, C.E);
+    emit(FactKind::Forget, C.E).Dst = C.ObjectPlace;
+  }
+  if (carries(C.E->getType()) && C.E->isPRValue() &&
+      !C.E->getType()->isPointerType())
+    createResult(C, /*IsAssumed=*/true);
+}
+
+void FactsBuilder::createResult(const CallSite &C, bool IsAssumed) {
+  PlaceID Result = temporary(C.E);
+  Fact &F = emit(FactKind::Create, C.E);
+  F.Dst = Result;
+  F.Storage = Out.Storages.created(C.E, 0, Top->ID);
+  F.Loop = loopOf(C.E);
+  Out.Storages[F.Storage].IsAssumed = IsAssumed;
+  setValue(C.E, Result);
+}
+
+// --- Constructions --------------------------------------------------------
+
+void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
+  CallSite C;
+  C.E = E;
+  C.Callee = E->getConstructor();
+  C.Args.assign(E->arg_begin(), E->arg_end());
+  if (!carries(E->getType())) {
+    for (const Expr *Arg : C.Args)
+      giveToUnknown(Arg, QualType(C.Callee->getType()), E);
+    return;
+  }
+  if (visitSpecialConstruction(C, E->getConstructor()))
+    return;
+  C.ObjectPlace = temporary(E);
+  setValue(E, C.ObjectPlace);
+  emit(FactKind::Null, E).Dst = C.ObjectPlace;
+  if (isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager())) {
+    insertArguments(C, C.ObjectPlace);
+    return;
+  }
+  const FunctionDecl *Body = definitionOf(C.Callee);
+  const Summary *S = Body ? Unit.Summaries.summary(Body) : nullptr;
+  if (S)
+    applySummary(*S, C);
+  else if (!C.Callee->isImplicit() && !C.Callee->isDefaulted()) {
+    for (unsigned I = 0; I < C.Args.size(); ++I)
+      giveToUnknown(C.Args[I], C.Callee->getParamDecl(std::min(
+                                   I, C.Callee->getNumParams() - 1))
+                                   ->getType(), E);
+    emit(FactKind::Forget, E).Dst = C.ObjectPlace;
+  }
+}
+
+bool FactsBuilder::visitSpecialConstruction(const CallSite &C,
+                                            const CXXConstructorDecl *Ctor) {
+  if (Ctor->isCopyOrMoveConstructor() && !C.Args.empty()) {
+    PlaceID Temp = temporary(C.E);
+    assign(Temp, valueOf(C.Args[0]), C.E);
+    setValue(C.E, Temp);
+    return true;
+  }
+  if (Unit.Types.role(C.E->getType()) != TypeRole::Module)
+    return false;
+  constructModule(C);
+  return true;
+}
+
+/// A module makes its parameters when it is constructed; a holder may also be
+/// empty or take a module that is there.
+void FactsBuilder::constructModule(const CallSite &C) {
+  bool TakesTensors = llvm::any_of(
+      C.Args, [&](const Expr *Arg) { return carries(Arg->getType()); });
+  bool IsEmpty = C.Args.size() == 1 && isa<CXXNullPtrLiteralExpr>(
+                                           stripWrappers(C.Args[0]));
+  bool IsLibrary = isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager());
+  if (TakesTensors || IsEmpty || (IsLibrary && C.Args.empty())) {
+    PlaceID Temp = temporary(C.E);
+    setValue(C.E, Temp);
+    emit(FactKind::Null, C.E).Dst = Temp;
+    insertArguments(C, Temp);
+  } else {
+    createResult(C, /*IsAssumed=*/false);
+  }
+}
+
+} // namespace tensorscope

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The events of a function that matter to tensors, as a graph of blocks. After
+// the generator nothing looks at the AST but to name and to locate things.
+#ifndef TENSORSCOPE_DATAFLOW_FACTS_H
+#define TENSORSCOPE_DATAFLOW_FACTS_H
+
+#include "dataflow/Places.h"
+#include "clang/AST/Stmt.h"
+
+namespace tensorscope {
+
+using BlockID = unsigned;
+using GuardID = unsigned;
+
+enum class FactKind {
+  Create,       ///< Dst holds the new storage Storage
+  CreateInside, ///< a callee makes tensors and drops them
+  Assign,       ///< Dst holds what one of Sources holds
+  Null,         ///< Dst holds nothing
+  Forget,       ///< Dst holds something unknown
+  Keep,         ///< somebody unknown may keep what Src reaches
+  Kill,         ///< Dst is gone
+  Use,          ///< the tensors that Src holds are looked at
+  UseDeep,      ///< the same for all that Src reaches
+  Read,         ///< the variable Src is named, other than to write it
+  Release,      ///< all that Src reaches is freed
+  Unrelease,    ///< all that Src reaches may have been freed; not known
+  Retain,       ///< all that Src reaches leaves its scope
+  ScopeBegin,
+  ScopeEnd, ///< Src is the result, if any
+  OneElement, ///< the tensor that Src holds has one element
+  Discard,  ///< nobody takes the value Src
+  AssumeDefined,
+  AssumeAlive,
+  AssumeGuard,
+  SetGuard,
+  DropGuards, ///< guards that read Variable (null: any member) are unknown
+  LoopBack,   ///< the next iteration of Loop begins
+  Call,       ///< a user's function is called
+};
+
+struct Fact {
+  FactKind Kind;
+  PlaceID Dst = NoPlace;
+  PlaceID Src = NoPlace;
+  StorageID Storage = UnknownStorage;
+  ScopeID Scope = NoScope;
+  LoopID Loop = NoLoop;
+  GuardID Guard = 0;
+  bool Value = false; ///< of an assumption
+  /// Assign: adds to what Dst holds.
+  bool IsWeak = false;
+  const clang::Stmt *At = nullptr;
+  /// Call, and what a callee did: which one.
+  const clang::FunctionDecl *Callee = nullptr;
+  const clang::ValueDecl *Variable = nullptr;
+  /// Number of the full statement it belongs to, in order of generation.
+  unsigned Statement = 0;
+  llvm::SmallVector<PlaceID, 2> Sources;
+};
+
+struct FactBlock {
+  std::vector<Fact> Facts;
+  llvm::SmallVector<BlockID, 2> Successors;
+};
+
+enum class ScopeForm { Body, Guard, Session };
+
+struct ScopeInfo {
+  ScopeForm Form = ScopeForm::Body;
+  const clang::Stmt *Begin = nullptr;
+  clang::SourceLocation EndLoc;
+  /// How many scopes were open around it in the text.
+  unsigned Depth = 0;
+};
+
+struct LoopInfo {
+  clang::SourceLocation Loc;
+  LoopID Outer = NoLoop;
+  /// Runs a small constant number of times.
+  bool IsSmall = false;
+};
+
+/// Everything known of one function before its dataflow runs.
+struct FunctionFacts {
+  const clang::FunctionDecl *Function = nullptr;
+  PlaceTable Places;
+  StorageTable Storages;
+  std::vector<ScopeInfo> Scopes = std::vector<ScopeInfo>(1);
+  std::vector<LoopInfo> Loops = std::vector<LoopInfo>(1);
+  std::vector<FactBlock> Blocks;
+  /// Variables (and members, as null) that each guard reads.
+  std::vector<llvm::SmallVector<const clang::ValueDecl *, 2>> GuardVariables;
+  BlockID Entry = 0;
+  BlockID Exit = 0;
+  PlaceID Return = NoPlace;
+  PlaceID This = NoPlace;
+  llvm::SmallVector<PlaceID, 4> Params;
+  /// Over a budget, or built on code with errors: no result.
+  bool IsIncomplete = false;
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_DATAFLOW_FACTS_H

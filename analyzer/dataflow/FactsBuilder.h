@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The generator's state, private to dataflow/. Its members live in
+// FactsGenerator.cpp (graph, bodies), ExpressionFacts.cpp (what is no call),
+// CallFacts.cpp (calls), AssumptionFacts.cpp (conditions).
+#ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
+#define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
+
+#include "dataflow/FactsGenerator.h"
+#include "clang/AST/StmtVisitor.h"
+#include "llvm/ADT/FoldingSet.h"
+
+namespace tensorscope {
+
+/// One body being walked: the function itself or one that is walked in place.
+struct Frame {
+  FrameID ID = 0;
+  const clang::FunctionDecl *Function = nullptr;
+  const BodyIndex *Body = nullptr;
+  PlaceID This = NoPlace;
+  PlaceID Return = NoPlace;
+  /// Loop that the call to this body stands in.
+  LoopID OuterLoop = NoLoop;
+  /// Scopes around the call to this body, in the text.
+  unsigned BaseDepth = 0;
+  /// Where the body's own scope guards begin and end.
+  llvm::SmallVector<clang::SourceRange, 2> GuardRanges;
+  const Frame *Caller = nullptr;
+  llvm::DenseMap<const clang::Expr *, PlaceID> Values;
+  llvm::DenseMap<const clang::Stmt *, LoopID> Loops;
+  llvm::SmallVector<PlaceID, 8> PendingTemporaries;
+  unsigned Statement = 0;
+};
+
+/// A call or construction, whatever its spelling.
+struct CallSite {
+  const clang::Expr *E = nullptr;
+  const clang::FunctionDecl *Callee = nullptr;
+  const clang::Expr *Object = nullptr;
+  PlaceID ObjectPlace = NoPlace;
+  llvm::SmallVector<const clang::Expr *, 4> Args;
+};
+
+class FactsBuilder : public clang::ConstStmtVisitor<FactsBuilder> {
+public:
+  FactsBuilder(UnitContext &Unit, FunctionFacts &Out) : Unit(Unit), Out(Out) {}
+  void build(const clang::FunctionDecl *F);
+
+  // What is no call.
+  void VisitDeclRefExpr(const clang::DeclRefExpr *E);
+  void VisitMemberExpr(const clang::MemberExpr *E);
+  void VisitCXXThisExpr(const clang::CXXThisExpr *E);
+  void VisitLambdaExpr(const clang::LambdaExpr *E);
+  void VisitInitListExpr(const clang::InitListExpr *E);
+  void VisitArraySubscriptExpr(const clang::ArraySubscriptExpr *E);
+  void VisitUnaryOperator(const clang::UnaryOperator *E);
+  void VisitBinaryOperator(const clang::BinaryOperator *E);
+  void VisitAbstractConditionalOperator(
+      const clang::AbstractConditionalOperator *E);
+  void VisitConditionalOperator(const clang::ConditionalOperator *E) {
+    VisitAbstractConditionalOperator(E);
+  }
+  void VisitBinaryConditionalOperator(
+      const clang::BinaryConditionalOperator *E) {
+    VisitAbstractConditionalOperator(E);
+  }
+  void VisitCXXNewExpr(const clang::CXXNewExpr *E);
+  void VisitCXXDefaultInitExpr(const clang::CXXDefaultInitExpr *E);
+  void VisitReturnStmt(const clang::ReturnStmt *S);
+  void VisitDeclStmt(const clang::DeclStmt *S);
+  void VisitCXXThrowExpr(const clang::CXXThrowExpr *E);
+
+  // Calls.
+  void VisitCallExpr(const clang::CallExpr *E);
+  void VisitCXXConstructExpr(const clang::CXXConstructExpr *E);
+
+private:
+  // Graph.
+  BlockID newBlock();
+  void link(BlockID From, BlockID To) {
+    Out.Blocks[From].Successors.push_back(To);
+  }
+  Fact &emit(FactKind Kind, const clang::Stmt *At);
+  void assign(PlaceID Dst, llvm::ArrayRef<PlaceID> Sources,
+              const clang::Stmt *At, bool IsWeak = false);
+  void on(FactKind Kind, PlaceID Src, const clang::Stmt *At);
+
+  // Bodies.
+  void walkBody(Frame &F);
+  void walkBlock(const clang::CFGBlock *B, llvm::ArrayRef<BlockID> Starts);
+  void linkSuccessors(const clang::CFGBlock *B,
+                      llvm::ArrayRef<BlockID> Starts);
+  void visitElement(const clang::CFGElement &Element);
+  void visitInitializer(const clang::CXXCtorInitializer *Init);
+  void leaveVariable(const clang::VarDecl *V, const clang::Stmt *At);
+  void endStatement(const clang::Stmt *S);
+  PlaceID walkInPlace(const clang::FunctionDecl *F, PlaceID This,
+                      llvm::ArrayRef<PlaceID> Args, const clang::Expr *At,
+                      LoopID Loop, unsigned ExtraDepth = 0);
+  PlaceID thisFor(const clang::FunctionDecl *F, PlaceID Object);
+  bool canWalkInPlace(const clang::FunctionDecl *F) const;
+  LoopID loopOf(const clang::Stmt *S);
+  LoopID loopFor(const clang::Stmt *Loop);
+
+  // Scopes.
+  unsigned depthAt(clang::SourceLocation Loc) const;
+  void declareGuard(const clang::VarDecl *V, ScopeForm Form,
+                    const clang::Stmt *At);
+  ScopeID beginScope(ScopeForm Form, const clang::Stmt *At,
+                     clang::SourceLocation End, unsigned Depth);
+  void endScope(ScopeID S, PlaceID Result, const clang::Stmt *At);
+
+  // Places and values.
+  bool isHandle(clang::QualType T) { return Unit.Types.isHandle(T); }
+  bool carries(clang::QualType T) { return Unit.Types.carriesTensors(T); }
+  PlaceID placeOf(const clang::ValueDecl *V);
+  PlaceID bindingPlace(const clang::BindingDecl *B);
+  PlaceID valueOf(const clang::Expr *E) const;
+  PlaceID temporary(const clang::Expr *E, unsigned Index = 0);
+  void setValue(const clang::Expr *E, PlaceID P) { Top->Values[E] = P; }
+  void declareVariable(const clang::VarDecl *V, const clang::Stmt *At);
+  bool bindsAsAlias(const clang::VarDecl *V, PlaceID Init) const;
+  void recordScalarWrite(const clang::ValueDecl *V, const clang::Expr *Value,
+                         const clang::Stmt *At);
+
+  // Calls.
+  void visitCall(const CallSite &C);
+  void visitHandleAssignment(const CallSite &C);
+  void applyModel(const FunctionModel &M, const CallSite &C);
+  void applyUses(const CallSite &C);
+  void applyEffect(const Effect &E, const CallSite &C);
+  void insertArguments(const CallSite &C, PlaceID Into);
+  void borrowResult(const CallSite &C, PlaceID From);
+  void collectResult(const CallSite &C);
+  void useArgument(const clang::Expr *Arg, PlaceID P, const clang::Expr *At);
+  void giveToUnknown(const clang::Expr *Arg, clang::QualType Param,
+                     const clang::Expr *At);
+  void forgetCaptures(const clang::Expr *Arg);
+  void dropWrittenGuards(const CallSite &C);
+  void constructModule(const CallSite &C);
+  void applyResult(const FunctionModel &M, const CallSite &C);
+  void applySummary(const Summary &S, const CallSite &C);
+  void applyStores(llvm::ArrayRef<SummaryStore> Stores, const CallSite &C,
+                   PlaceID Result);
+  void applyUnknown(const CallSite &C);
+  void createResult(const CallSite &C, bool IsAssumed);
+  void runInScope(const CallSite &C, const Effect &E);
+  void runInLoop(const CallSite &C);
+  void runOnce(const CallSite &C, const Effect &E);
+  void walkCallee(const CallSite &C);
+  void visitUserCall(const CallSite &C);
+  bool visitSpecialConstruction(const CallSite &C,
+                                const clang::CXXConstructorDecl *Ctor);
+  PlaceID argPlace(const CallSite &C, int Index) const;
+  PlaceID resolve(const Path &P, const CallSite &C, PlaceID Result);
+  const clang::Expr *callableArg(const CallSite &C, int Index) const;
+  bool isGivenCallable(const CallSite &C) const;
+
+  // Conditions.
+  void assume(const clang::Expr *Condition, bool Value);
+  std::optional<GuardID> guardFor(const clang::Expr *Condition);
+
+  UnitContext &Unit;
+  FunctionFacts &Out;
+  Frame *Top = nullptr;
+  BlockID Cur = 0;
+  /// The current path can't go on (a throw).
+  bool IsDead = false;
+  unsigned Statements = 0;
+  FrameID Frames = 0;
+  llvm::DenseMap<const clang::ValueDecl *, PlaceID> Aliases;
+  llvm::DenseMap<const clang::VarDecl *, ScopeID> Guards;
+  std::vector<llvm::FoldingSetNodeID> GuardKeys;
+  llvm::DenseMap<const clang::ValueDecl *, GuardID> VariableGuards;
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_DATAFLOW_FACTSBUILDER_H

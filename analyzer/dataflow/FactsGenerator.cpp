@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graph of facts: bodies, blocks, scopes' ends. What an expression means
+// is in ExpressionFacts.cpp and CallFacts.cpp.
+#include "dataflow/FactsGenerator.h"
+
+#include "dataflow/FactsBuilder.h"
+#include "utils/AstUtils.h"
+#include "llvm/ADT/PostOrderIterator.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+/// Bodies that are walked in place inside one another; deeper is not analysed.
+static constexpr unsigned MaxNesting = 8;
+
+const CFG *UnitContext::cfg(const FunctionDecl *F) {
+  auto [It, IsNew] = Cfgs.try_emplace(F);
+  if (IsNew) {
+    CFG::BuildOptions Options;
+    Options.setAllAlwaysAdd();
+    Options.AddImplicitDtors = true;
+    Options.AddInitializers = true;
+    Options.PruneTriviallyFalseEdges = true;
+    It->second = CFG::buildCFG(F, F->getBody(), &Ctx, Options);
+  }
+  return It->second.get();
+}
+
+const BodyIndex &UnitContext::body(const FunctionDecl *F) {
+  std::unique_ptr<BodyIndex> &Body = Bodies[F];
+  if (!Body)
+    Body = std::make_unique<BodyIndex>(indexBody(F));
+  return *Body;
+}
+
+BlockID FactsBuilder::newBlock() {
+  Out.Blocks.emplace_back();
+  return Out.Blocks.size() - 1;
+}
+
+Fact &FactsBuilder::emit(FactKind Kind, const Stmt *At) {
+  std::vector<Fact> &Facts = Out.Blocks[Cur].Facts;
+  Facts.emplace_back();
+  Facts.back().Kind = Kind;
+  Facts.back().At = At;
+  Facts.back().Statement = Top->Statement;
+  return Facts.back();
+}
+
+void FactsBuilder::assign(PlaceID Dst, llvm::ArrayRef<PlaceID> Sources,
+                          const Stmt *At, bool IsWeak) {
+  if (Dst == NoPlace)
+    return;
+  LoopID Loop = loopOf(At);
+  Fact &F = emit(FactKind::Assign, At);
+  F.Dst = Dst;
+  F.Loop = Loop;
+  F.IsWeak = IsWeak || Out.Places.isElementPath(Dst);
+  F.Sources.assign(Sources.begin(), Sources.end());
+}
+
+void FactsBuilder::on(FactKind Kind, PlaceID Src, const Stmt *At) {
+  if (Src != NoPlace)
+    emit(Kind, At).Src = Src;
+}
+
+void FactsBuilder::build(const FunctionDecl *F) {
+  Out.Function = F;
+  Out.Entry = Cur = newBlock();
+  Frame Body;
+  Body.ID = Frames++;
+  Body.Function = F;
+  Body.Body = &Unit.body(F);
+  Body.Return = Out.Return = Out.Places.returnValue(
+      Body.ID, isHandle(F->getReturnType()));
+  Body.This = Out.This = Out.Places.thisObject(Body.ID);
+  Top = &Body;
+  for (const ParmVarDecl *Param : F->parameters()) {
+    PlaceID P = Out.Places.variable(Param, isHandle(Param->getType()));
+    QualType T = Param->getType();
+    Out.Places[P].IsOuter = T->isReferenceType() || T->isPointerType();
+    Out.Params.push_back(P);
+  }
+  walkBody(Body);
+  Out.Exit = Cur;
+}
+
+void FactsBuilder::walkBody(Frame &F) {
+  const CFG *Graph = Unit.cfg(F.Function);
+  if (!Graph || Out.Blocks.size() + Graph->size() > Unit.BlockLimit) {
+    Out.IsIncomplete = true;
+    return;
+  }
+  std::vector<BlockID> Starts(Graph->getNumBlockIDs());
+  for (BlockID &Start : Starts)
+    Start = newBlock();
+  link(Cur, Starts[Graph->getEntry().getBlockID()]);
+  for (const CFGBlock *B : llvm::ReversePostOrderTraversal<const CFG *>(Graph))
+    walkBlock(B, Starts);
+  Cur = Starts[Graph->getExit().getBlockID()];
+  IsDead = false;
+}
+
+void FactsBuilder::walkBlock(const CFGBlock *B,
+                             llvm::ArrayRef<BlockID> Starts) {
+  Cur = Starts[B->getBlockID()];
+  IsDead = false;
+  for (const CFGElement &Element : *B) {
+    visitElement(Element);
+    if (IsDead || Out.IsIncomplete)
+      return;
+  }
+  if (const Stmt *Loop = B->getLoopTarget())
+    emit(FactKind::LoopBack, Loop).Loop = loopFor(Loop);
+  linkSuccessors(B, Starts);
+}
+
+void FactsBuilder::linkSuccessors(const CFGBlock *B,
+                                  llvm::ArrayRef<BlockID> Starts) {
+  const Expr *Condition =
+      B->succ_size() == 2 && !isa_and_nonnull<SwitchStmt>(B->getTerminatorStmt())
+          ? B->getLastCondition()
+          : nullptr;
+  BlockID End = Cur;
+  bool Value = true;
+  for (const CFGBlock::AdjacentBlock &Next : B->succs()) {
+    if (const CFGBlock *Successor = Next.getReachableBlock()) {
+      BlockID Start = Starts[Successor->getBlockID()];
+      if (Condition) {
+        BlockID Edge = newBlock();
+        link(End, Edge);
+        Cur = Edge;
+        assume(Condition, Value);
+        link(Edge, Start);
+      } else {
+        link(End, Start);
+      }
+    }
+    Value = false;
+  }
+}
+
+void FactsBuilder::visitElement(const CFGElement &Element) {
+  if (auto S = Element.getAs<CFGStmt>()) {
+    const Stmt *Statement = S->getStmt();
+    Visit(Statement);
+    if (Top->Body->Statements.contains(Statement))
+      endStatement(Statement);
+  } else if (auto Init = Element.getAs<CFGInitializer>()) {
+    visitInitializer(Init->getInitializer());
+  } else if (auto Dtor = Element.getAs<CFGAutomaticObjDtor>()) {
+    leaveVariable(Dtor->getVarDecl(), Dtor->getTriggerStmt());
+  }
+}
+
+void FactsBuilder::visitInitializer(const CXXCtorInitializer *Init) {
+  const FieldDecl *Field = Init->getAnyMember();
+  if (!Field || !carries(Field->getType()))
+    return;
+  PlaceID To = Out.Places.field(Top->This, Field, isHandle(Field->getType()));
+  PlaceID Value = valueOf(Init->getInit());
+  if (Value != NoPlace)
+    assign(To, Value, Init->getInit());
+  else
+    emit(FactKind::Null, Init->getInit()).Dst = To;
+}
+
+void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
+  if (auto It = Guards.find(V); It != Guards.end()) {
+    endScope(It->second, NoPlace, At);
+    return;
+  }
+  if (!V->getType()->isReferenceType() && carries(V->getType()) &&
+      !Aliases.count(V))
+    emit(FactKind::Kill, At).Dst = placeOf(V);
+}
+
+void FactsBuilder::endStatement(const Stmt *S) {
+  const auto *E = dyn_cast<Expr>(S);
+  if (E && Top->Body->Discarded.contains(E) && carries(E->getType())) {
+    if (PlaceID P = valueOf(E)) {
+      LoopID Loop = loopOf(E);
+      Fact &F = emit(FactKind::Discard, E);
+      F.Src = P;
+      F.Loop = Loop;
+    }
+  }
+  for (PlaceID Temporary : Top->PendingTemporaries)
+    emit(FactKind::Kill, S).Dst = Temporary;
+  Top->PendingTemporaries.clear();
+  Top->Statement = ++Statements;
+}
+
+bool FactsBuilder::canWalkInPlace(const FunctionDecl *F) const {
+  if (!F || !definitionOf(F))
+    return false;
+  unsigned Nesting = 0;
+  for (const Frame *Caller = Top; Caller; Caller = Caller->Caller)
+    if (Caller->Function == definitionOf(F) || ++Nesting > MaxNesting)
+      return false;
+  return true;
+}
+
+/// `this` in a lambda's body is that of the function that made the lambda.
+PlaceID FactsBuilder::thisFor(const FunctionDecl *F, PlaceID Object) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (!Method || !Method->getParent()->isLambda())
+    return Object;
+  for (const Frame *Maker = Top; Maker; Maker = Maker->Caller)
+    if (Method->getParent()->getDeclContext() == Maker->Function)
+      return Maker->This;
+  return Top->This;
+}
+
+PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
+                                  llvm::ArrayRef<PlaceID> Args, const Expr *At,
+                                  LoopID Loop, unsigned ExtraDepth) {
+  F = definitionOf(F);
+  Unit.WalkedInPlace.insert(F);
+  Frame Body;
+  Body.ID = Frames++;
+  Body.Function = F;
+  Body.Body = &Unit.body(F);
+  Body.OuterLoop = Loop;
+  Body.BaseDepth = depthAt(At->getBeginLoc()) + ExtraDepth;
+  Body.This = thisFor(F, This);
+  Body.Caller = Top;
+  Body.Statement = ++Statements;
+  Body.Return =
+      Out.Places.returnValue(Body.ID, isHandle(F->getReturnType()));
+  Out.Places[Body.Return].Depth = Body.BaseDepth;
+  Top->PendingTemporaries.push_back(Body.Return);
+
+  for (unsigned I = 0; I < F->getNumParams(); ++I) {
+    const ParmVarDecl *Param = F->getParamDecl(I);
+    PlaceID Arg = I < Args.size() ? Args[I] : NoPlace;
+    Aliases.erase(Param);
+    if (Param->getType()->isReferenceType() && Arg != NoPlace) {
+      Aliases[Param] = Arg;
+      continue;
+    }
+    PlaceID P = Out.Places.variable(Param, isHandle(Param->getType()));
+    Out.Places[P].Depth = Body.BaseDepth;
+    if (carries(Param->getType()))
+      assign(P, Arg, At);
+  }
+  Frame *Caller = Top;
+  Top = &Body;
+  walkBody(Body);
+  Top = Caller;
+  return Body.Return;
+}
+
+LoopID FactsBuilder::loopFor(const Stmt *Loop) {
+  if (!Loop)
+    return Top->OuterLoop;
+  if (auto It = Top->Loops.find(Loop); It != Top->Loops.end())
+    return It->second;
+  LoopInfo Info;
+  Info.Loc = Loop->getBeginLoc();
+  Info.Outer = loopFor(Top->Body->OuterLoop.lookup(Loop));
+  auto Count = constantIterations(Loop, Unit.Ctx);
+  Info.IsSmall = Count && *Count <= Unit.SmallLoopBound;
+  Out.Loops.push_back(Info);
+  return Top->Loops[Loop] = Out.Loops.size() - 1;
+}
+
+LoopID FactsBuilder::loopOf(const Stmt *S) {
+  return loopFor(Top->Body->LoopOf.lookup(S));
+}
+
+unsigned FactsBuilder::depthAt(SourceLocation Loc) const {
+  const SourceManager &SM = Unit.Ctx.getSourceManager();
+  unsigned Depth = Top->BaseDepth;
+  for (SourceRange Guard : Top->GuardRanges)
+    if (SM.isBeforeInTranslationUnit(Guard.getBegin(), Loc) &&
+        SM.isBeforeInTranslationUnit(Loc, Guard.getEnd()))
+      ++Depth;
+  return Depth;
+}
+
+ScopeID FactsBuilder::beginScope(ScopeForm Form, const Stmt *At,
+                                 SourceLocation End, unsigned Depth) {
+  ScopeInfo Info;
+  Info.Form = Form;
+  Info.Begin = At;
+  Info.EndLoc = End;
+  Info.Depth = Depth;
+  Out.Scopes.push_back(Info);
+  ScopeID ID = Out.Scopes.size() - 1;
+  emit(FactKind::ScopeBegin, At).Scope = ID;
+  return ID;
+}
+
+void FactsBuilder::endScope(ScopeID S, PlaceID Result, const Stmt *At) {
+  Fact &F = emit(FactKind::ScopeEnd, At);
+  F.Scope = S;
+  F.Src = Result;
+}
+
+void FactsBuilder::declareGuard(const VarDecl *V, ScopeForm Form,
+                                const Stmt *At) {
+  SourceLocation End = Top->Body->BlockEnd.lookup(At);
+  if (End.isInvalid())
+    End = Top->Function->getEndLoc();
+  unsigned Depth = depthAt(V->getLocation()) + 1;
+  Guards[V] = beginScope(Form, At, End, Depth);
+  Top->GuardRanges.push_back(SourceRange(V->getLocation(), End));
+}
+
+FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit) {
+  FunctionFacts Facts;
+  FactsBuilder(Unit, Facts).build(F);
+  return Facts;
+}
+
+} // namespace tensorscope

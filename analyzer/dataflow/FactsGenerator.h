@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a function's body to its facts: the only place that visits the AST.
+#ifndef TENSORSCOPE_DATAFLOW_FACTSGENERATOR_H
+#define TENSORSCOPE_DATAFLOW_FACTSGENERATOR_H
+
+#include "dataflow/Facts.h"
+#include "dataflow/Summary.h"
+#include "model/ApiModel.h"
+#include "utils/BodyIndex.h"
+#include "clang/Analysis/CFG.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace tensorscope {
+
+/// Caches and answers that the functions of one translation unit share.
+class UnitContext {
+public:
+  UnitContext(clang::ASTContext &Ctx, const ModelSet &Models,
+              SummaryProvider &Summaries, unsigned SmallLoopBound,
+              unsigned BlockLimit)
+      : Ctx(Ctx), Types(Models, Ctx.getSourceManager()),
+        Api(Models, Types, Ctx.getSourceManager()), Summaries(Summaries),
+        SmallLoopBound(SmallLoopBound), BlockLimit(BlockLimit) {}
+
+  /// Null when Clang can't build one.
+  const clang::CFG *cfg(const clang::FunctionDecl *F);
+  const BodyIndex &body(const clang::FunctionDecl *F);
+
+  clang::ASTContext &Ctx;
+  TypeModel Types;
+  ApiModel Api;
+  SummaryProvider &Summaries;
+  const unsigned SmallLoopBound;
+  const unsigned BlockLimit;
+  /// Bodies of lambdas that were walked in place; they need no walk alone.
+  llvm::DenseSet<const clang::FunctionDecl *> WalkedInPlace;
+
+private:
+  llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<clang::CFG>> Cfgs;
+  llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<BodyIndex>>
+      Bodies;
+};
+
+/// Scope bodies, immediately called lambdas and functions that are given a
+/// lambda are walked in place. Gives IsIncomplete past the block limit.
+FunctionFacts generateFacts(const clang::FunctionDecl *F, UnitContext &Unit);
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_DATAFLOW_FACTSGENERATOR_H

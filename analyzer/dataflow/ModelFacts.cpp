@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Facts of calls that a model row describes.
+#include "dataflow/FactsBuilder.h"
+#include "utils/AstUtils.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+void FactsBuilder::applyModel(const FunctionModel &M, const CallSite &C) {
+  if (M.UsesTensors)
+    applyUses(C);
+  bool RunsArgument = false;
+  for (const Effect &E : M.Effects) {
+    applyEffect(E, C);
+    RunsArgument |= E.Kind == EffectKind::RunInScope ||
+                    E.Kind == EffectKind::RunOnce ||
+                    E.Kind == EffectKind::RunInLoop;
+  }
+  if (!RunsArgument)
+    for (const Expr *Arg : C.Args)
+      forgetCaptures(Arg);
+  applyResult(M, C);
+}
+
+void FactsBuilder::useArgument(const Expr *Arg, PlaceID P, const Expr *At) {
+  QualType T = Arg->getType().getNonReferenceType();
+  if (isHandle(T) || (T->isPointerType() && !carries(T)))
+    on(FactKind::Use, P, At);
+  else if (carries(T) && !T->isPointerType())
+    on(FactKind::UseDeep, P, At);
+}
+
+void FactsBuilder::applyUses(const CallSite &C) {
+  if (C.Object)
+    useArgument(C.Object, C.ObjectPlace, C.E);
+  for (const Expr *Arg : C.Args)
+    useArgument(Arg, valueOf(Arg), C.E);
+}
+
+void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
+  PlaceID P = argPlace(C, E.Arg);
+  switch (E.Kind) {
+  case EffectKind::Retain:
+    on(FactKind::Retain, P, C.E);
+    break;
+  case EffectKind::Release:
+    on(FactKind::Release, P, C.E);
+    break;
+  case EffectKind::Keep:
+    on(FactKind::Keep, P, C.E);
+    break;
+  case EffectKind::Insert:
+    insertArguments(C, P);
+    break;
+  case EffectKind::Clear:
+  case EffectKind::Reset:
+    if (P != NoPlace)
+      emit(FactKind::Null, C.E).Dst = P;
+    break;
+  case EffectKind::Forget:
+    if (P != NoPlace)
+      emit(FactKind::Forget, C.E).Dst = P;
+    break;
+  case EffectKind::RunInScope:
+    runInScope(C, E);
+    break;
+  case EffectKind::RunInLoop:
+    runInLoop(C);
+    break;
+  case EffectKind::RunOnce:
+    runOnce(C, E);
+    break;
+  case EffectKind::BeginSession:
+    beginScope(ScopeForm::Session, C.E, SourceLocation(), 0);
+    break;
+  case EffectKind::EndSession:
+    endScope(NoScope, NoPlace, C.E);
+    break;
+  case EffectKind::OneElement:
+    on(FactKind::OneElement, P, C.E);
+    break;
+  case EffectKind::Borrow:
+  case EffectKind::QueryDefined:
+  case EffectKind::QueryAlive:
+    break; // in the result, and in AssumptionFacts.cpp
+  }
+}
+
+void FactsBuilder::insertArguments(const CallSite &C, PlaceID Into) {
+  for (const Expr *Arg : C.Args) {
+    forgetCaptures(Arg);
+    if (PlaceID Value = valueOf(Arg))
+      if (carries(Arg->getType()))
+        assign(C.Object && Into == C.ObjectPlace
+                   ? Out.Places.element(Into, isHandle(Arg->getType()))
+                   : Into,
+               Value, C.E, /*IsWeak=*/true);
+  }
+}
+
+const Expr *FactsBuilder::callableArg(const CallSite &C, int Index) const {
+  if (Index != ThisArg)
+    return unsigned(Index) < C.Args.size() ? C.Args[Index] : nullptr;
+  for (const Expr *Arg : C.Args)
+    if (resolveCallable(Arg))
+      return Arg;
+  return nullptr;
+}
+
+void FactsBuilder::runInScope(const CallSite &C, const Effect &E) {
+  const Expr *Body = callableArg(C, E.Arg);
+  const FunctionDecl *F = Body ? resolveCallable(Body) : nullptr;
+  unsigned Depth = depthAt(C.E->getBeginLoc()) + 1;
+  ScopeID Scope =
+      beginScope(ScopeForm::Body, C.E, C.E->getEndLoc(), Depth);
+  PlaceID Result = NoPlace;
+  if (canWalkInPlace(F)) {
+    Result = walkInPlace(F, valueOf(Body), {}, C.E, loopOf(C.E),
+                         /*ExtraDepth=*/1);
+  } else {
+    if (Body)
+      forgetCaptures(Body);
+    if (carries(C.E->getType()) && C.E->isPRValue()) {
+      createResult(C, /*IsAssumed=*/true);
+      Result = valueOf(C.E);
+    }
+  }
+  endScope(Scope, Result, C.E);
+  if (carries(C.E->getType()))
+    setValue(C.E, Result);
+}
+
+void FactsBuilder::runOnce(const CallSite &C, const Effect &E) {
+  const Expr *Body = callableArg(C, E.Arg);
+  const FunctionDecl *F = Body ? resolveCallable(Body) : nullptr;
+  if (canWalkInPlace(F))
+    walkInPlace(F, valueOf(Body), {}, C.E, loopOf(C.E));
+  else if (Body)
+    forgetCaptures(Body);
+}
+
+void FactsBuilder::runInLoop(const CallSite &C) {
+  const Expr *Body = callableArg(C, ThisArg);
+  const FunctionDecl *F = Body ? resolveCallable(Body) : nullptr;
+  if (!canWalkInPlace(F)) {
+    for (const Expr *Arg : C.Args)
+      forgetCaptures(Arg);
+    return;
+  }
+  LoopInfo Info;
+  Info.Loc = C.E->getBeginLoc();
+  Info.Outer = loopOf(C.E);
+  Out.Loops.push_back(Info);
+  LoopID Loop = Out.Loops.size() - 1;
+
+  BlockID Head = newBlock();
+  BlockID After = newBlock();
+  link(Cur, Head);
+  link(Head, After);
+  BlockID Start = newBlock();
+  link(Head, Start);
+  Cur = Start;
+  // One parameter takes an element of the range that the first argument is a
+  // position in.
+  llvm::SmallVector<PlaceID, 1> Args;
+  if (F->getNumParams() == 1)
+    Args.push_back(argPlace(C, 0));
+  walkInPlace(F, valueOf(Body), Args, C.E, Loop);
+  emit(FactKind::LoopBack, C.E).Loop = Loop;
+  link(Cur, Head);
+  Cur = After;
+}
+
+void FactsBuilder::borrowResult(const CallSite &C, PlaceID From) {
+  if (From == NoPlace)
+    return;
+  PlaceID Pointer = temporary(C.E);
+  assign(Pointer, From, C.E);
+  setValue(C.E, Pointer);
+}
+
+void FactsBuilder::collectResult(const CallSite &C) {
+  PlaceID Result = temporary(C.E);
+  setValue(C.E, Result);
+  emit(FactKind::Null, C.E).Dst = Result;
+  bool HasArgument = false;
+  auto Add = [&](const Expr *Arg, PlaceID P) {
+    if (!Arg || !carries(Arg->getType()))
+      return;
+    HasArgument = true;
+    assign(Result, P, C.E, /*IsWeak=*/true);
+  };
+  Add(C.Object, C.ObjectPlace);
+  for (const Expr *Arg : C.Args)
+    Add(Arg, valueOf(Arg));
+  // `make_shared<Net>()` makes a module.
+  const TemplateArgumentList *Made = C.Callee->getTemplateSpecializationArgs();
+  if (!HasArgument && Made && Made->size() > 0 &&
+      Made->get(0).getKind() == TemplateArgument::Type &&
+      Unit.Types.role(Made->get(0).getAsType()) == TypeRole::Module)
+    createResult(C, /*IsAssumed=*/false);
+}
+
+void FactsBuilder::applyResult(const FunctionModel &M, const CallSite &C) {
+  PlaceID From = argPlace(C, M.ResultArg);
+  bool IsCopy = C.E->isPRValue() && !C.E->getType()->isPointerType();
+  bool Borrows = llvm::any_of(M.Effects, [](const Effect &E) {
+    return E.Kind == EffectKind::Borrow;
+  });
+  if (Borrows) {
+    borrowResult(C, From);
+    return;
+  }
+  if (M.Result == ResultKind::Call || M.Result == ResultKind::None)
+    return;
+  if (M.Result == ResultKind::Iterator) {
+    if (!C.Object && M.ResultArg == ThisArg)
+      From = argPlace(C, 0);
+    if (From != NoPlace)
+      setValue(C.E, Out.Places[From].Kind == PlaceKind::Element
+                        ? From
+                        : Out.Places.element(From, false));
+    return;
+  }
+  if (!carries(C.E->getType()))
+    return;
+  switch (M.Result) {
+  case ResultKind::New:
+    createResult(C, /*IsAssumed=*/false);
+    return;
+  case ResultKind::Collect:
+    collectResult(C);
+    return;
+  case ResultKind::MaybeAlias: {
+    createResult(C, /*IsAssumed=*/false);
+    assign(valueOf(C.E), {valueOf(C.E), From}, C.E);
+    return;
+  }
+  case ResultKind::Element:
+    if (From != NoPlace && Out.Places[From].Kind != PlaceKind::Element)
+      From = Out.Places.element(From, isHandle(C.E->getType()));
+    break;
+  default:
+    break;
+  }
+  if (IsCopy) {
+    PlaceID Copy = temporary(C.E);
+    assign(Copy, From, C.E);
+    setValue(C.E, Copy);
+  } else {
+    setValue(C.E, From);
+  }
+}
+
+} // namespace tensorscope

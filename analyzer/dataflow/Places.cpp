@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataflow/Places.h"
+
+#include "utils/AstUtils.h"
+#include "clang/AST/DeclCXX.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+PlaceID PlaceTable::intern(PlaceInfo P, unsigned Index) {
+  auto [It, IsNew] = this->Index.try_emplace(
+      Key{P.Kind, P.Base, P.Key, P.Frame, Index}, Places.size());
+  if (IsNew) {
+    Places.push_back(P);
+    if (P.Base != NoPlace)
+      Children[P.Base].push_back(It->second);
+  }
+  return It->second;
+}
+
+PlaceID PlaceTable::variable(const ValueDecl *V, bool IsHandle) {
+  PlaceInfo P;
+  P.Kind = PlaceKind::Variable;
+  P.Key = V->getCanonicalDecl();
+  P.IsHandle = IsHandle;
+  return intern(P, 0);
+}
+
+PlaceID PlaceTable::temporary(const Expr *E, unsigned Index, FrameID F,
+                              bool IsHandle) {
+  PlaceInfo P;
+  P.Kind = PlaceKind::Temporary;
+  P.Key = E;
+  P.Frame = F;
+  P.IsHandle = IsHandle;
+  return intern(P, Index);
+}
+
+PlaceID PlaceTable::thisObject(FrameID F) {
+  PlaceInfo P;
+  P.Kind = PlaceKind::This;
+  P.Frame = F;
+  P.IsOuter = true;
+  return intern(P, 0);
+}
+
+PlaceID PlaceTable::returnValue(FrameID F, bool IsHandle) {
+  PlaceInfo P;
+  P.Kind = PlaceKind::Return;
+  P.Frame = F;
+  P.IsHandle = IsHandle;
+  return intern(P, 0);
+}
+
+PlaceID PlaceTable::field(PlaceID Base, const FieldDecl *F, bool IsHandle) {
+  PlaceInfo P;
+  P.Kind = PlaceKind::Field;
+  P.Base = Base;
+  P.Key = F->getCanonicalDecl();
+  P.IsHandle = IsHandle;
+  return intern(P, 0);
+}
+
+PlaceID PlaceTable::element(PlaceID Base, bool IsHandle) {
+  PlaceInfo P;
+  P.Kind = PlaceKind::Element;
+  P.Base = Base;
+  P.IsHandle = IsHandle;
+  return intern(P, 0);
+}
+
+PlaceID PlaceTable::rebase(PlaceID P, PlaceID OldBase, PlaceID NewBase) {
+  if (P == OldBase)
+    return NewBase;
+  PlaceInfo Copy = Places[P];
+  Copy.Base = rebase(Copy.Base, OldBase, NewBase);
+  return intern(Copy, 0);
+}
+
+PlaceID PlaceTable::root(PlaceID P) const {
+  while (Places[P].Base != NoPlace)
+    P = Places[P].Base;
+  return P;
+}
+
+bool PlaceTable::isBelow(PlaceID P, PlaceID Ancestor) const {
+  for (; P != NoPlace; P = Places[P].Base)
+    if (P == Ancestor)
+      return true;
+  return false;
+}
+
+unsigned PlaceTable::length(PlaceID P) const {
+  unsigned Length = 0;
+  for (; P != NoPlace; P = Places[P].Base)
+    ++Length;
+  return Length;
+}
+
+llvm::ArrayRef<PlaceID> PlaceTable::children(PlaceID P) const {
+  auto It = Children.find(P);
+  return It == Children.end() ? llvm::ArrayRef<PlaceID>() : It->second;
+}
+
+bool PlaceTable::isElementPath(PlaceID P) const {
+  for (; P != NoPlace; P = Places[P].Base)
+    if (Places[P].Kind == PlaceKind::Element)
+      return true;
+  return false;
+}
+
+std::string PlaceTable::name(PlaceID P, const ASTContext &Ctx) const {
+  const PlaceInfo &Pl = Places[P];
+  switch (Pl.Kind) {
+  case PlaceKind::Variable:
+    return static_cast<const ValueDecl *>(Pl.Key)->getNameAsString();
+  case PlaceKind::Temporary:
+    return sourceText(static_cast<const Expr *>(Pl.Key), Ctx);
+  case PlaceKind::This:
+    return "*this";
+  case PlaceKind::Return:
+    return "the result";
+  case PlaceKind::Element:
+    return name(Pl.Base, Ctx) + "[...]";
+  case PlaceKind::Field: {
+    std::string Field =
+        static_cast<const FieldDecl *>(Pl.Key)->getNameAsString();
+    return Places[Pl.Base].Kind == PlaceKind::This
+               ? Field
+               : name(Pl.Base, Ctx) + "." + Field;
+  }
+  case PlaceKind::None:
+    break;
+  }
+  return "";
+}
+
+StorageID StorageTable::intern(Storage S, Key K) {
+  auto [It, IsNew] = Index.try_emplace(K, Storages.size());
+  if (IsNew)
+    Storages.push_back(S);
+  return It->second;
+}
+
+StorageID StorageTable::created(const Expr *E, unsigned Index, FrameID F) {
+  Storage S;
+  S.Kind = StorageKind::Created;
+  S.Origin = E;
+  return intern(S, Key{S.Kind, E, Index, F});
+}
+
+StorageID StorageTable::initial(PlaceID P) {
+  Storage S;
+  S.Kind = StorageKind::Initial;
+  S.Place = P;
+  return intern(S, Key{S.Kind, nullptr, P, 0});
+}
+
+StorageID StorageTable::earlier(StorageID Of) {
+  Storage S = Storages[Of];
+  S.Kind = StorageKind::Earlier;
+  return intern(S, Key{S.Kind, nullptr, Of, 0});
+}
+
+} // namespace tensorscope

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known at one point on one group of paths: which storages each place
+// holds, how each storage fares, which guards are set, which scopes are open.
+// A point has a few such states at most (see StorageFlow.h); merging them
+// loses the link between their parts.
+#ifndef TENSORSCOPE_DATAFLOW_STATE_H
+#define TENSORSCOPE_DATAFLOW_STATE_H
+
+#include "dataflow/Facts.h"
+#include "llvm/ADT/ImmutableMap.h"
+
+namespace tensorscope {
+
+enum class Life : uint8_t {
+  Live,
+  Released, ///< by the fact Where
+  Ended,    ///< with the scope or session that the fact Where ends
+  Unknown,  ///< different on paths that met, or in unknown hands
+};
+
+struct StorageStatus {
+  Life How = Life::Live;
+  const Fact *Where = nullptr;
+  ScopeID Owner = NoScope;
+  /// An unknown function may have retained it or keep it.
+  bool MaybeKept = false;
+  bool IsRetained = false;
+  /// It left a scope as its result.
+  bool IsScopeResult = false;
+
+  friend bool operator==(const StorageStatus &A, const StorageStatus &B) {
+    return A.How == B.How && A.Where == B.Where && A.Owner == B.Owner &&
+           A.MaybeKept == B.MaybeKept && A.IsRetained == B.IsRetained &&
+           A.IsScopeResult == B.IsScopeResult;
+  }
+  void Profile(llvm::FoldingSetNodeID &ID) const {
+    ID.AddInteger(unsigned(How) | MaybeKept << 4 | IsRetained << 5 |
+                  IsScopeResult << 6);
+    ID.AddPointer(Where);
+    ID.AddInteger(Owner);
+  }
+};
+
+/// A storage in a place, and the store that put it where it outlives a scope.
+struct Held {
+  StorageID Storage = UnknownStorage;
+  const Fact *Via = nullptr;
+
+  friend bool operator==(const Held &A, const Held &B) {
+    return A.Storage == B.Storage && A.Via == B.Via;
+  }
+};
+
+/// "One of these" in a handle, "all of these" in a carrier. Sorted by storage.
+struct Value {
+  std::vector<Held> Storages;
+
+  friend bool operator==(const Value &A, const Value &B) {
+    return A.Storages == B.Storages;
+  }
+  void Profile(llvm::FoldingSetNodeID &ID) const {
+    for (const Held &H : Storages) {
+      ID.AddInteger(H.Storage);
+      ID.AddPointer(H.Via);
+    }
+  }
+  bool isUnknown() const {
+    return !Storages.empty() && Storages.front().Storage == UnknownStorage;
+  }
+  static Value unknown() { return {{Held{}}}; }
+  static Value one(StorageID S, const Fact *Via = nullptr) {
+    return {{Held{S, Via}}};
+  }
+};
+
+using PlaceMap = llvm::ImmutableMap<PlaceID, Value>;
+using StatusMap = llvm::ImmutableMap<StorageID, StorageStatus>;
+using GuardMap = llvm::ImmutableMap<GuardID, unsigned>;
+
+struct State {
+  PlaceMap Places{nullptr};
+  StatusMap Statuses{nullptr};
+  GuardMap Guards{nullptr};
+  llvm::SmallVector<ScopeID, 4> Scopes;
+  /// Paths with different scopes open met here.
+  bool ScopesUnknown = false;
+
+  friend bool operator==(const State &A, const State &B) {
+    return A.ScopesUnknown == B.ScopesUnknown && A.Scopes == B.Scopes &&
+           A.Places == B.Places && A.Statuses == B.Statuses &&
+           A.Guards == B.Guards;
+  }
+  StorageStatus status(StorageID S) const {
+    const StorageStatus *Found = Statuses.lookup(S);
+    return Found ? *Found : StorageStatus();
+  }
+  bool isInScope() const { return ScopesUnknown || !Scopes.empty(); }
+};
+
+/// Reads and writes states of one function.
+class StateStore {
+public:
+  explicit StateStore(FunctionFacts &F) : F(F) {}
+
+  State initial();
+
+  /// What \p P holds: its own entry, else that of the carrier around it, else
+  /// what it held when the function began.
+  Value valueAt(const State &S, PlaceID P);
+  /// True when \p P has an entry, or none of its carriers has.
+  bool isOwn(const State &S, PlaceID P) const;
+  /// All that is reachable from \p P, in order of storages, without Unknown.
+  std::vector<StorageID> reachable(const State &S, PlaceID P);
+
+  void set(State &S, PlaceID P, Value V);
+  void setStatus(State &S, StorageID Storage, const StorageStatus &Status);
+  void eraseSubtree(State &S, PlaceID P);
+  void assign(State &S, const Fact &A);
+  void create(State &S, const Fact &C);
+  void setGuard(State &S, GuardID G, bool Value);
+  void dropGuards(State &S, const clang::ValueDecl *V);
+  /// Forgets storages of this function that nothing holds.
+  void collectGarbage(State &S);
+  State merge(const State &A, const State &B);
+
+  /// True when what \p P held at the start is visible to the caller or given
+  /// by it.
+  bool isSymbolic(PlaceID P) const;
+
+private:
+  Value unite(const Value &A, const Value &B) const;
+  Value withVia(Value V, const State &S, PlaceID Dst, const Fact *Via) const;
+  void replaceStorage(State &S, StorageID Old, StorageID New);
+  bool outlivesInnermostScope(const State &S, PlaceID P) const;
+
+  FunctionFacts &F;
+  PlaceMap::Factory PlaceFactory{false};
+  StatusMap::Factory StatusFactory{false};
+  GuardMap::Factory GuardFactory{false};
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_DATAFLOW_STATE_H

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataflow/StorageFlow.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <set>
+
+namespace tensorscope {
+
+/// States of one block that are kept apart.
+static constexpr unsigned MaxStates = 8;
+
+/// Numbers of blocks in reverse post order, so that a block runs after those
+/// that lead to it.
+static std::vector<unsigned> reversePostOrder(const FunctionFacts &F) {
+  std::vector<unsigned> Number(F.Blocks.size(), F.Blocks.size());
+  std::vector<std::pair<BlockID, unsigned>> Stack{{F.Entry, 0}};
+  std::vector<bool> Seen(F.Blocks.size());
+  Seen[F.Entry] = true;
+  unsigned Next = F.Blocks.size();
+  while (!Stack.empty()) {
+    auto &[B, Edge] = Stack.back();
+    if (Edge == F.Blocks[B].Successors.size()) {
+      Number[B] = --Next;
+      Stack.pop_back();
+      continue;
+    }
+    BlockID To = F.Blocks[B].Successors[Edge++];
+    if (!Seen[To]) {
+      Seen[To] = true;
+      Stack.push_back({To, 0});
+    }
+  }
+  return Number;
+}
+
+bool StorageFlow::run() {
+  if (Facts.IsIncomplete)
+    return false;
+  In.assign(Facts.Blocks.size(), {});
+  In[Facts.Entry].States.push_back(Store.initial());
+  Order = reversePostOrder(Facts);
+  std::set<std::pair<unsigned, BlockID>> Todo{{Order[Facts.Entry], Facts.Entry}};
+  // How many states of a block have been carried on.
+  std::vector<size_t> Done(Facts.Blocks.size());
+  unsigned Steps = 0;
+  while (!Todo.empty()) {
+    BlockID B = Todo.begin()->second;
+    Todo.erase(Todo.begin());
+    std::vector<State> Fresh(In[B].States.begin() +
+                                 std::min(Done[B], In[B].States.size()),
+                             In[B].States.end());
+    Done[B] = In[B].States.size();
+    for (State &S : Fresh) {
+      Steps += Facts.Blocks[B].Facts.size() + 1;
+      if (Steps > StepLimit)
+        return false;
+      bool IsFeasible = llvm::all_of(
+          Facts.Blocks[B].Facts, [&](const Fact &F) { return transfer(S, F); });
+      if (!IsFeasible)
+        continue;
+      Store.collectGarbage(S);
+      for (BlockID To : Facts.Blocks[B].Successors)
+        if (join(To, S)) {
+          if (In[To].IsMerged)
+            Done[To] = 0;
+          Todo.insert({Order[To], To});
+        }
+    }
+  }
+  return true;
+}
+
+bool StorageFlow::join(BlockID To, const State &S) {
+  BlockStates &Block = In[To];
+  if (llvm::is_contained(Block.States, S))
+    return false;
+  if (!Block.IsMerged && Block.States.size() < MaxStates) {
+    Block.States.push_back(S);
+    return true;
+  }
+  State Merged = S;
+  for (const State &Other : Block.States)
+    Merged = Store.merge(Other, Merged);
+  bool Changed = !(Block.IsMerged && Merged == Block.States.front());
+  Block.IsMerged = true;
+  Block.States.assign(1, Merged);
+  return Changed;
+}
+
+void StorageFlow::forEachFact(
+    llvm::function_ref<void(const Fact &, llvm::ArrayRef<State>)> Visit) {
+  std::vector<BlockID> Blocks(Facts.Blocks.size());
+  for (BlockID B = 0; B < Blocks.size(); ++B)
+    Blocks[B] = B;
+  llvm::stable_sort(Blocks, [&](BlockID A, BlockID B) {
+    return Order[A] < Order[B];
+  });
+  for (BlockID B : Blocks) {
+    std::vector<State> States = In[B].States;
+    for (const Fact &F : Facts.Blocks[B].Facts) {
+      if (States.empty())
+        break;
+      Visit(F, States);
+      llvm::erase_if(States, [&](State &S) { return !transfer(S, F); });
+    }
+  }
+}
+
+/// False when no path can go on: an assumption contradicts the state.
+bool StorageFlow::transfer(State &S, const Fact &F) {
+  switch (F.Kind) {
+  case FactKind::Create:
+    Store.create(S, F);
+    return true;
+  case FactKind::Assign:
+    Store.assign(S, F);
+    return true;
+  case FactKind::Null:
+    Store.eraseSubtree(S, F.Dst);
+    Store.set(S, F.Dst, Value());
+    return true;
+  case FactKind::Forget:
+    Store.eraseSubtree(S, F.Dst);
+    Store.set(S, F.Dst, Value::unknown());
+    return true;
+  case FactKind::Kill:
+    Store.eraseSubtree(S, F.Dst);
+    return true;
+  case FactKind::Release:
+    release(S, F, /*IsCertain=*/true);
+    return true;
+  case FactKind::Unrelease:
+    release(S, F, /*IsCertain=*/false);
+    return true;
+  case FactKind::Retain:
+    retain(S, F);
+    return true;
+  case FactKind::Keep:
+    keep(S, F);
+    return true;
+  case FactKind::ScopeBegin:
+    beginScope(S, F);
+    return true;
+  case FactKind::ScopeEnd:
+    endScope(S, F);
+    return true;
+  case FactKind::AssumeDefined:
+    return assumeDefined(S, F);
+  case FactKind::AssumeAlive:
+    return assumeAlive(S, F);
+  case FactKind::AssumeGuard: {
+    const unsigned *Known = S.Guards.lookup(F.Guard);
+    if (Known && (*Known != 0) != F.Value)
+      return false;
+    Store.setGuard(S, F.Guard, F.Value);
+    return true;
+  }
+  case FactKind::SetGuard:
+    Store.setGuard(S, F.Guard, F.Value);
+    return true;
+  case FactKind::DropGuards:
+    Store.dropGuards(S, F.Variable);
+    return true;
+  case FactKind::CreateInside:
+  case FactKind::Use:
+  case FactKind::UseDeep:
+  case FactKind::Read:
+  case FactKind::OneElement:
+  case FactKind::Discard:
+  case FactKind::LoopBack:
+  case FactKind::Call:
+    return true;
+  }
+  return true;
+}
+
+/// Which of several storages a handle or an element names is not known.
+static bool isAmbiguous(StateStore &Store, const FunctionFacts &Facts,
+                        const State &S, PlaceID P) {
+  if (!Store.isOwn(S, P))
+    return true;
+  if (!Facts.Places[P].IsHandle && !Facts.Places.isElementPath(P))
+    return false;
+  Value V = Store.valueAt(S, P);
+  return V.Storages.size() > 1 ||
+         (Facts.Places.isElementPath(P) && !V.Storages.empty() &&
+          !Facts.Storages.isCreated(V.Storages.front().Storage));
+}
+
+void StorageFlow::release(State &S, const Fact &F, bool IsCertain) {
+  IsCertain &= !isAmbiguous(Store, Facts, S, F.Src);
+  bool IsImplicit = !S.Places.lookup(F.Src) && Store.isOwn(S, F.Src);
+  std::vector<StorageID> Reached = Store.reachable(S, F.Src);
+  // Parts that are read later take the state of the whole.
+  if (IsImplicit)
+    Store.set(S, F.Src, Store.valueAt(S, F.Src));
+  for (StorageID Storage : Reached) {
+    StorageStatus Status = S.status(Storage);
+    if (Status.How == Life::Released || Status.How == Life::Ended)
+      continue;
+    Status.How = IsCertain ? Life::Released : Life::Unknown;
+    Status.Where = IsCertain ? &F : nullptr;
+    Store.setStatus(S, Storage, Status);
+  }
+}
+
+void StorageFlow::retain(State &S, const Fact &F) {
+  for (StorageID Storage : Store.reachable(S, F.Src)) {
+    StorageStatus Status = S.status(Storage);
+    Status.Owner = NoScope;
+    Status.IsRetained = true;
+    Store.setStatus(S, Storage, Status);
+  }
+}
+
+void StorageFlow::keep(State &S, const Fact &F) {
+  for (StorageID Storage : Store.reachable(S, F.Src)) {
+    StorageStatus Status = S.status(Storage);
+    Status.MaybeKept = true;
+    Store.setStatus(S, Storage, Status);
+  }
+}
+
+void StorageFlow::beginScope(State &S, const Fact &F) {
+  if (Facts.Scopes[F.Scope].Form == ScopeForm::Session) {
+    // A session that is open is closed first.
+    auto Open = llvm::find_if(S.Scopes, [&](ScopeID ID) {
+      return Facts.Scopes[ID].Form == ScopeForm::Session;
+    });
+    if (Open != S.Scopes.end())
+      endRegion(S, *Open, F);
+  }
+  S.Scopes.push_back(F.Scope);
+}
+
+void StorageFlow::endScope(State &S, const Fact &F) {
+  auto Open = llvm::find_if(llvm::reverse(S.Scopes), [&](ScopeID ID) {
+    return F.Scope == NoScope ? Facts.Scopes[ID].Form == ScopeForm::Session
+                              : ID == F.Scope;
+  });
+  if (Open != S.Scopes.rend())
+    endRegion(S, *Open, F);
+}
+
+void StorageFlow::endRegion(State &S, ScopeID Scope, const Fact &F) {
+  std::vector<StorageID> Result;
+  if (F.Kind == FactKind::ScopeEnd && F.Src != NoPlace)
+    Result = Store.reachable(S, F.Src);
+  llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Owned;
+  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
+    if (It->second.Owner == Scope)
+      Owned.push_back(*It);
+  for (auto &[Storage, Status] : Owned) {
+    Status.Owner = NoScope;
+    if (llvm::is_contained(Result, Storage)) {
+      Status.IsScopeResult = true;
+    } else if (Status.How == Life::Live) {
+      Status.How = Status.MaybeKept ? Life::Unknown : Life::Ended;
+      Status.Where = &F;
+    }
+    Store.setStatus(S, Storage, Status);
+  }
+  while (!S.Scopes.empty()) {
+    ScopeID Last = S.Scopes.pop_back_val();
+    if (Last == Scope)
+      break;
+  }
+}
+
+bool StorageFlow::assumeDefined(State &S, const Fact &F) {
+  if (!Store.isOwn(S, F.Src) || Facts.Places.isElementPath(F.Src))
+    return true;
+  Value V = Store.valueAt(S, F.Src);
+  if (F.Value)
+    return !V.Storages.empty();
+  bool IsDefined =
+      !V.Storages.empty() && llvm::all_of(V.Storages, [&](const Held &H) {
+        return Facts.Storages.isCreated(H.Storage) &&
+               !Facts.Storages[H.Storage].IsAssumed;
+      });
+  if (IsDefined)
+    return false;
+  Store.set(S, F.Src, Value());
+  return true;
+}
+
+bool StorageFlow::assumeAlive(State &S, const Fact &F) {
+  Value V = Store.valueAt(S, F.Src);
+  if (!F.Value || V.Storages.empty())
+    return true;
+  return !llvm::all_of(V.Storages, [&](const Held &H) {
+    Life How = S.status(H.Storage).How;
+    return How == Life::Released || How == Life::Ended;
+  });
+}
+
+} // namespace tensorscope

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dataflow: states at each block of a function's facts, and queries on
+// them. Each point keeps up to a few states apart, so that what holds together
+// on one path stays together (a release and the flag or the reset that goes
+// with it); past that they are merged, and what differs becomes unknown.
+// Terminates: places, storages and sets are bounded, merging only adds.
+#ifndef TENSORSCOPE_DATAFLOW_STORAGEFLOW_H
+#define TENSORSCOPE_DATAFLOW_STORAGEFLOW_H
+
+#include "dataflow/State.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tensorscope {
+
+class StorageFlow {
+public:
+  StorageFlow(FunctionFacts &Facts, unsigned StepLimit)
+      : Facts(Facts), Store(Facts), StepLimit(StepLimit) {}
+
+  /// False when the step limit was reached: then nothing may be asked.
+  bool run();
+
+  /// Calls \p Visit with each reachable fact and the states before it, a loop's
+  /// body before the edge back.
+  void forEachFact(
+      llvm::function_ref<void(const Fact &, llvm::ArrayRef<State>)> Visit);
+
+  llvm::ArrayRef<State> exitStates() const { return In[Facts.Exit].States; }
+  StateStore &store() { return Store; }
+  FunctionFacts &facts() { return Facts; }
+  const FunctionFacts &facts() const { return Facts; }
+
+private:
+  struct BlockStates {
+    std::vector<State> States;
+    bool IsMerged = false;
+  };
+
+  bool transfer(State &S, const Fact &F);
+  void release(State &S, const Fact &F, bool IsCertain);
+  void retain(State &S, const Fact &F);
+  void keep(State &S, const Fact &F);
+  void beginScope(State &S, const Fact &F);
+  void endScope(State &S, const Fact &F);
+  void endRegion(State &S, ScopeID Scope, const Fact &F);
+  bool assumeDefined(State &S, const Fact &F);
+  bool assumeAlive(State &S, const Fact &F);
+  bool join(BlockID To, const State &S);
+
+  FunctionFacts &Facts;
+  StateStore Store;
+  const unsigned StepLimit;
+  std::vector<BlockStates> In;
+  std::vector<unsigned> Order; ///< of each block, in reverse post order
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_DATAFLOW_STORAGEFLOW_H

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataflow/SummaryBuilder.h"
+
+#include "clang/AST/Decl.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+#include <set>
+
+using namespace clang;
+
+namespace tensorscope {
+namespace {
+
+class SummaryBuilder {
+public:
+  explicit SummaryBuilder(StorageFlow &Flow)
+      : Flow(Flow), F(Flow.facts()), Exit(Flow.exitStates()) {}
+
+  Summary build() {
+    collectUses();
+    collectStatuses();
+    collectStores();
+    return std::move(Result);
+  }
+
+private:
+  std::optional<Path> pathOf(PlaceID P) const;
+  bool isInitialOf(const Value &V, PlaceID P) const;
+  void collectUses();
+  void collectStatuses();
+  void collectStores();
+  SummaryStore storeFor(PlaceID P);
+  SummarySource sourceFor(StorageID S);
+  unsigned newIndex(StorageID S);
+  bool isScopeResult(StorageID S) const;
+
+  StorageFlow &Flow;
+  FunctionFacts &F;
+  llvm::ArrayRef<State> Exit;
+  Summary Result;
+  std::map<StorageID, unsigned> NewIndices;
+};
+
+std::optional<Path> SummaryBuilder::pathOf(PlaceID P) const {
+  Path Out;
+  llvm::SmallVector<PathStep, 4> Reversed;
+  for (; F.Places[P].Base != NoPlace; P = F.Places[P].Base) {
+    const PlaceInfo &Step = F.Places[P];
+    Reversed.push_back({Step.Kind == PlaceKind::Field
+                            ? static_cast<const FieldDecl *>(Step.Key)
+                            : nullptr,
+                        Step.IsHandle});
+  }
+  Out.Steps.assign(Reversed.rbegin(), Reversed.rend());
+  if (P == F.Return) {
+    Out.Root = PathRoot::Result;
+    return Out;
+  }
+  if (P == F.This) {
+    Out.Root = PathRoot::This;
+    return Out;
+  }
+  auto Param = llvm::find(F.Params, P);
+  if (Param != F.Params.end()) {
+    Out.Root = PathRoot::Param;
+    Out.Param = Param - F.Params.begin();
+    return Out;
+  }
+  if (F.Places[P].Kind != PlaceKind::Variable || !F.Places[P].IsOuter)
+    return std::nullopt;
+  Out.Root = PathRoot::Global;
+  Out.Global = static_cast<const ValueDecl *>(F.Places[P].Key);
+  return Out;
+}
+
+void SummaryBuilder::collectUses() {
+  std::set<PlaceID> Seen;
+  Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
+    if (Fact.Kind != FactKind::Use && Fact.Kind != FactKind::UseDeep)
+      return;
+    for (const State &S : Before)
+      for (const Held &H : Flow.store().valueAt(S, Fact.Src).Storages) {
+        const Storage &Used = F.Storages[H.Storage];
+        if (Used.Kind == StorageKind::Initial &&
+            S.status(H.Storage).How == Life::Live &&
+            Seen.insert(Used.Place).second)
+          if (auto P = pathOf(Used.Place))
+            Result.Used.push_back(*P);
+      }
+  });
+}
+
+void SummaryBuilder::collectStatuses() {
+  for (StorageID S = 1; S < F.Storages.size(); ++S) {
+    if (F.Storages[S].Kind != StorageKind::Initial)
+      continue;
+    auto P = pathOf(F.Storages[S].Place);
+    if (!P)
+      continue;
+    unsigned Released = 0, Unclear = 0;
+    bool IsRetained = false, IsKept = false;
+    for (const State &State : Exit) {
+      StorageStatus Status = State.status(S);
+      Released += Status.How == Life::Released;
+      Unclear += Status.How == Life::Unknown;
+      IsRetained |= Status.IsRetained;
+      IsKept |= Status.MaybeKept;
+    }
+    if (Released && Released == Exit.size())
+      Result.Released.push_back(*P);
+    else if (Released || Unclear)
+      Result.MaybeReleased.push_back(*P);
+    if (IsRetained)
+      Result.Retained.push_back(*P);
+    if (IsKept)
+      Result.Kept.push_back(*P);
+  }
+}
+
+unsigned SummaryBuilder::newIndex(StorageID S) {
+  return NewIndices.try_emplace(S, NewIndices.size()).first->second;
+}
+
+bool SummaryBuilder::isScopeResult(StorageID S) const {
+  return llvm::all_of(Exit, [&](const State &State) {
+    const StorageStatus *Status = State.Statuses.lookup(S);
+    return !Status || Status->IsScopeResult;
+  });
+}
+
+SummarySource SummaryBuilder::sourceFor(StorageID S) {
+  SummarySource Source;
+  const Storage &Origin = F.Storages[S];
+  bool IsAlive = llvm::all_of(Exit, [&](const State &State) {
+    return State.status(S).How == Life::Live;
+  });
+  if (Origin.Kind == StorageKind::Initial) {
+    if (auto P = pathOf(Origin.Place)) {
+      Source.Kind = SourceKind::Interface;
+      Source.From = *P;
+    }
+  } else if (F.Storages.isCreated(S) && IsAlive) {
+    Source.Kind = isScopeResult(S)    ? SourceKind::ScopeResult
+                  : Origin.IsAssumed ? SourceKind::Assumed
+                                     : SourceKind::New;
+    Source.Index = newIndex(S);
+  }
+  return Source;
+}
+
+SummaryStore SummaryBuilder::storeFor(PlaceID P) {
+  SummaryStore Store;
+  Store.To = *pathOf(P);
+  Store.IsWeak = F.Places.isElementPath(P);
+  std::set<StorageID> Storages;
+  for (const State &S : Exit)
+    for (const Held &H : Flow.store().valueAt(S, P).Storages)
+      Storages.insert(H.Storage);
+  for (StorageID S : Storages) {
+    // What an element place held stays in it.
+    if (Store.IsWeak && F.Storages[S].Kind == StorageKind::Initial &&
+        F.Storages[S].Place == P)
+      continue;
+    Store.Sources.push_back(sourceFor(S));
+  }
+  return Store;
+}
+
+bool SummaryBuilder::isInitialOf(const Value &V, PlaceID P) const {
+  return V.Storages.size() == 1 &&
+         F.Storages[V.Storages[0].Storage].Kind == StorageKind::Initial &&
+         F.Storages[V.Storages[0].Storage].Place == P;
+}
+
+void SummaryBuilder::collectStores() {
+  std::set<PlaceID> Written;
+  for (const State &S : Exit)
+    for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It) {
+      PlaceID Root = F.Places.root(It->first);
+      bool IsResult = Root == F.Return;
+      bool IsVisible = IsResult || Root == F.This || F.Places[Root].IsOuter;
+      if (IsVisible && (IsResult || !isInitialOf(It->second, It->first)) &&
+          pathOf(It->first))
+        Written.insert(It->first);
+    }
+  for (PlaceID P : Written) {
+    SummaryStore Store = storeFor(P);
+    (Store.To.Root == PathRoot::Result ? Result.Result : Result.Stores)
+        .push_back(std::move(Store));
+  }
+  Result.NewCount = NewIndices.size();
+
+  std::set<StorageID> Leaving;
+  for (const auto &[S, Index] : NewIndices)
+    Leaving.insert(S);
+  Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
+    bool IsCreation =
+        (Fact.Kind == FactKind::Create && !Leaving.count(Fact.Storage) &&
+         !F.Storages[Fact.Storage].IsAssumed) ||
+        Fact.Kind == FactKind::CreateInside;
+    LoopID Loop = Fact.Loop;
+    while (Loop != NoLoop && F.Loops[Loop].IsSmall)
+      Loop = F.Loops[Loop].Outer;
+    bool IsUnscoped = llvm::any_of(
+        Before, [](const State &S) { return !S.isInScope(); });
+    if (IsCreation && Loop == NoLoop && IsUnscoped && !Result.MakesInside)
+      Result.MakesInside = cast<Expr>(Fact.At);
+  });
+}
+
+} // namespace
+
+Summary buildSummary(StorageFlow &Flow) { return SummaryBuilder(Flow).build(); }
+
+} // namespace tensorscope

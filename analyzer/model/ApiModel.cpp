@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ApiModel.h"
+
+#include "utils/AstUtils.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+const FunctionModel *ApiModel::find(const FunctionDecl *F) {
+  F = F->getCanonicalDecl();
+  auto [It, IsNew] = Cache.try_emplace(F, nullptr);
+  if (!IsNew)
+    return It->second;
+  const FunctionModel *Model = Models.function(qualifiedName(F));
+  if (!Model && isLibraryDecl(F, SM)) {
+    Defaults.push_back(std::make_unique<FunctionModel>(libraryDefault(F)));
+    Model = Defaults.back().get();
+  }
+  Cache[F] = Model;
+  return Model;
+}
+
+FunctionModel ApiModel::libraryDefault(const FunctionDecl *F) {
+  FunctionModel Model;
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  bool HasObject = Method && Method->isInstance();
+  bool IsStandard = llvm::StringRef(qualifiedName(F)).starts_with("std::");
+  Model.UsesTensors = !IsStandard;
+  QualType Result = F->getReturnType();
+  if (!Types.carriesTensors(Result))
+    return Model;
+
+  Model.ResultArg = HasObject ? ThisArg : 0;
+  if (IsStandard)
+    Model.Result = Result->isReferenceType() || Result->isPointerType()
+                       ? ResultKind::Element
+                       : ResultKind::Collect;
+  else
+    Model.Result = Result->isReferenceType() || Result->isPointerType()
+                       ? ResultKind::Alias
+                       : ResultKind::New;
+  return Model;
+}
+
+} // namespace tensorscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a called function does: the model files' row, or the default for a
+// library's function. One per translation unit.
+#ifndef TENSORSCOPE_MODEL_APIMODEL_H
+#define TENSORSCOPE_MODEL_APIMODEL_H
+
+#include "model/TypeModel.h"
+
+namespace tensorscope {
+
+class ApiModel {
+public:
+  ApiModel(const ModelSet &Models, TypeModel &Types,
+           const clang::SourceManager &SM)
+      : Models(Models), Types(Types), SM(SM) {}
+
+  /// Null for a user's function without a row: its body or nothing is known.
+  const FunctionModel *find(const clang::FunctionDecl *F);
+
+private:
+  FunctionModel libraryDefault(const clang::FunctionDecl *F);
+
+  const ModelSet &Models;
+  TypeModel &Types;
+  const clang::SourceManager &SM;
+  llvm::DenseMap<const clang::FunctionDecl *, const FunctionModel *> Cache;
+  std::vector<std::unique_ptr<FunctionModel>> Defaults;
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_MODEL_APIMODEL_H

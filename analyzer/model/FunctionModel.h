@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a call does to the tensors it is given and where its result comes
+// from: one row of a model file, as data.
+#ifndef TENSORSCOPE_MODEL_FUNCTIONMODEL_H
+#define TENSORSCOPE_MODEL_FUNCTIONMODEL_H
+
+#include <vector>
+
+namespace tensorscope {
+
+/// Index of an argument; `ThisArg` is the object of a member call.
+inline constexpr int ThisArg = -1;
+
+/// Where the storages of a call's result come from.
+enum class ResultKind {
+  None,       ///< carries no tensor
+  New,        ///< storages made by this call
+  Alias,      ///< the same storages as an argument's
+  MaybeAlias, ///< an argument's storages or new ones; not known which
+  Element,    ///< an element of an argument, by reference
+  Iterator,   ///< a position in an argument
+  Collect,    ///< a carrier of all that the arguments reach
+  Call,       ///< whatever the callable argument returns
+};
+
+enum class EffectKind {
+  Retain,       ///< leaves its scope; plain reference counting owns it
+  Release,      ///< freed now, for every alias
+  Insert,       ///< every later argument is added to the elements of this one
+  Clear,        ///< all elements are dropped
+  Reset,        ///< the handle becomes undefined
+  Forget,       ///< rewritten in a way that is not modelled
+  Borrow,       ///< the result points into it without owning it
+  Keep,         ///< may be kept by somebody who is not modelled
+  RunInScope,   ///< the callable argument runs once, in a scope of its own
+  RunOnce,      ///< the callable argument runs here, once
+  RunInLoop,    ///< the callable argument runs once per element
+  BeginSession, ///< opens the thread's session
+  EndSession,   ///< closes it and releases what it owns
+  OneElement,   ///< its tensor has one element, whatever made it
+  QueryDefined, ///< true when the handle holds a tensor
+  QueryAlive,   ///< true when the storage has not been released
+};
+
+struct Effect {
+  EffectKind Kind;
+  int Arg = ThisArg;
+};
+
+struct FunctionModel {
+  ResultKind Result = ResultKind::None;
+  int ResultArg = ThisArg;
+  std::vector<Effect> Effects;
+  /// False when the call only looks at handles, never at their tensors, so it
+  /// is legal after a release.
+  bool UsesTensors = true;
+};
+
+/// What a type means to the analysis.
+enum class TypeRole {
+  None,    ///< carries no tensor, or none that is known
+  Handle,  ///< holds one reference to one tensor
+  Carrier, ///< holds tensors somewhere inside
+  Module,  ///< a carrier whose construction makes tensors
+  Scope,   ///< opens a scope for its life
+  Session, ///< opens a session for its life
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_MODEL_FUNCTIONMODEL_H

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which types carry tensors, and which open scopes. One per translation unit.
+#ifndef TENSORSCOPE_MODEL_TYPEMODEL_H
+#define TENSORSCOPE_MODEL_TYPEMODEL_H
+
+#include "model/ModelSet.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/Type.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tensorscope {
+
+class TypeModel {
+public:
+  TypeModel(const ModelSet &Models, const clang::SourceManager &SM)
+      : Models(Models), SM(SM) {}
+
+  /// The role of a type behind references and raw pointers. A user's class has
+  /// the strongest role of its bases and fields; a library's template that of
+  /// its arguments; another library class none, unless a model names it.
+  TypeRole role(clang::QualType T);
+
+  bool isHandle(clang::QualType T) { return role(T) == TypeRole::Handle; }
+
+  /// True for a handle and for whatever holds one at any depth.
+  bool carriesTensors(clang::QualType T) {
+    TypeRole R = role(T);
+    return R == TypeRole::Handle || R == TypeRole::Carrier ||
+           R == TypeRole::Module;
+  }
+
+private:
+  TypeRole recordRole(const clang::CXXRecordDecl *RD);
+  TypeRole computeRecordRole(const clang::CXXRecordDecl *RD);
+  TypeRole templateArgumentsRole(const clang::CXXRecordDecl *RD);
+  TypeRole membersRole(const clang::CXXRecordDecl *RD);
+
+  const ModelSet &Models;
+  const clang::SourceManager &SM;
+  llvm::DenseMap<const clang::CXXRecordDecl *, TypeRole> Cache;
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_MODEL_TYPEMODEL_H

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AST helpers that know nothing of tensors: names, libraries, callables,
+// expressions without their wrappers.
+#ifndef TENSORSCOPE_UTILS_ASTUTILS_H
+#define TENSORSCOPE_UTILS_ASTUTILS_H
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/ExprCXX.h"
+#include <string>
+
+namespace tensorscope {
+
+/// `ns::Class::name`; inline and unnamed namespaces and template arguments are
+/// left out, so `std::__cxx11::list` is `std::list`.
+std::string qualifiedName(const clang::NamedDecl *D);
+
+/// True for what the user did not write: system headers, and the namespaces of
+/// LibTorch, the standard library and the runtime outside the main file.
+bool isLibraryDecl(const clang::Decl *D, const clang::SourceManager &SM);
+
+/// The expression under parentheses, casts that construct nothing, temporaries'
+/// materialization and cleanups: what names or makes the value.
+const clang::Expr *stripWrappers(const clang::Expr *E);
+
+/// The function a callable argument runs when it is called: a lambda's or a
+/// functor's only call operator, or the named function. Null when it is not
+/// known from the type alone (`std::function`, function pointers).
+const clang::FunctionDecl *resolveCallable(const clang::Expr *E);
+
+/// The call operator of a closure or functor class with exactly one; for a
+/// generic lambda its only instantiation. Null otherwise.
+const clang::CXXMethodDecl *callOperator(const clang::CXXRecordDecl *RD);
+
+/// \p F or its instantiation pattern's definition with a body, else null.
+const clang::FunctionDecl *definitionOf(const clang::FunctionDecl *F);
+
+/// `ns::f(int, const T &)`, for fingerprints and for messages.
+std::string functionSignature(const clang::FunctionDecl *F);
+
+/// Source text of \p E on one line, cut to a readable length.
+std::string sourceText(const clang::Expr *E, const clang::ASTContext &Ctx);
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_UTILS_ASTUTILS_H

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "utils/BodyIndex.h"
+
+#include "utils/AstUtils.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/StmtCXX.h"
+#include <optional>
+
+using namespace clang;
+
+namespace tensorscope {
+namespace {
+
+class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
+public:
+  explicit BodyVisitor(BodyIndex &Index) : Index(Index) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return true; }
+  bool TraverseLambdaExpr(LambdaExpr *L) {
+    note(L);
+    for (Expr *Init : L->capture_inits())
+      TraverseStmt(Init);
+    return true;
+  }
+  bool TraverseDecl(Decl *D) {
+    // A local class's members are functions of their own.
+    return D && isa<CXXRecordDecl>(D) ? true
+                                      : RecursiveASTVisitor::TraverseDecl(D);
+  }
+
+  bool TraverseForStmt(ForStmt *S) {
+    TraverseStmt(S->getInit());
+    return loop(S, {S->getConditionVariableDeclStmt(), S->getCond(),
+                    S->getInc(), S->getBody()});
+  }
+  bool TraverseWhileStmt(WhileStmt *S) {
+    return loop(S, {S->getConditionVariableDeclStmt(), S->getCond(),
+                    S->getBody()});
+  }
+  bool TraverseDoStmt(DoStmt *S) {
+    return loop(S, {S->getBody(), S->getCond()});
+  }
+  bool TraverseCXXForRangeStmt(CXXForRangeStmt *S) {
+    TraverseStmt(S->getInit());
+    TraverseStmt(S->getRangeStmt());
+    TraverseStmt(S->getBeginStmt());
+    TraverseStmt(S->getEndStmt());
+    return loop(S, {S->getCond(), S->getInc(), S->getLoopVarStmt(),
+                    S->getBody()});
+  }
+
+  bool VisitCompoundStmt(CompoundStmt *S) {
+    for (const Stmt *Child : S->body()) {
+      statement(Child);
+      if (isa<DeclStmt>(Child))
+        Index.BlockEnd[Child] = S->getEndLoc();
+    }
+    return true;
+  }
+  bool VisitIfStmt(IfStmt *S) {
+    statement(S->getThen());
+    statement(S->getElse());
+    return true;
+  }
+  bool VisitSwitchCase(SwitchCase *S) {
+    statement(S->getSubStmt());
+    return true;
+  }
+  bool VisitLabelStmt(LabelStmt *S) {
+    statement(S->getSubStmt());
+    return true;
+  }
+  bool VisitDeclStmt(DeclStmt *S) {
+    note(S);
+    for (const Decl *D : S->decls())
+      Index.HasErrors |= D->isInvalidDecl();
+    return true;
+  }
+  bool VisitExpr(Expr *E) {
+    Index.HasErrors |= E->containsErrors();
+    return true;
+  }
+  bool VisitCallExpr(CallExpr *E) {
+    note(E);
+    if (const FunctionDecl *F = E->getDirectCallee())
+      Index.Callees.push_back(F);
+    if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E))
+      object(Member->getImplicitObjectArgument(), E);
+    else if (const auto *Op = dyn_cast<CXXOperatorCallExpr>(E))
+      if (Op->isAssignmentOp() && Op->getOperator() == OO_Equal)
+        object(Op->getArg(0), E);
+    return true;
+  }
+  bool VisitCXXConstructExpr(CXXConstructExpr *E) {
+    note(E);
+    Index.Callees.push_back(E->getConstructor());
+    return true;
+  }
+  bool VisitBinaryOperator(BinaryOperator *E) {
+    if (E->getOpcode() == BO_Assign) {
+      object(E->getLHS(), E);
+      if (const auto *Ref = dyn_cast<DeclRefExpr>(stripWrappers(E->getLHS())))
+        Index.Reassigned.insert(Ref->getDecl());
+    }
+    return true;
+  }
+
+private:
+  bool loop(Stmt *Loop, std::initializer_list<Stmt *> Parts) {
+    Index.OuterLoop[Loop] = Current;
+    const Stmt *Outer = Current;
+    Current = Loop;
+    for (Stmt *Part : Parts)
+      if (Part) {
+        statement(Part);
+        TraverseStmt(Part);
+      }
+    Current = Outer;
+    return true;
+  }
+  void note(const Stmt *E) {
+    if (Current)
+      Index.LoopOf[E] = Current;
+  }
+  void object(const Expr *Object, const Expr *Call) {
+    if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(
+            Object ? stripWrappers(Object) : nullptr))
+      Index.ObjectOf[Ref] = Call;
+  }
+  static bool hasVoidCast(const Expr *E) {
+    while (E) {
+      if (E->getType()->isVoidType() && isa<ExplicitCastExpr>(E))
+        return true;
+      const Expr *Inner = E->IgnoreParens();
+      if (Inner == E)
+        return false;
+      E = Inner;
+    }
+    return false;
+  }
+  void statement(const Stmt *S) {
+    if (!S)
+      return;
+    const auto *E = dyn_cast<Expr>(S);
+    if (!E) {
+      Index.Statements.insert(S);
+      return;
+    }
+    if (const auto *Full = dyn_cast<FullExpr>(E))
+      E = Full->getSubExpr();
+    const Expr *Stripped = stripWrappers(E);
+    Index.Statements.insert(Stripped);
+    if (!hasVoidCast(E))
+      Index.Discarded.insert(Stripped);
+  }
+
+  BodyIndex &Index;
+  const Stmt *Current = nullptr;
+};
+
+std::optional<int64_t> constantValue(const Expr *E, const ASTContext &Ctx) {
+  Expr::EvalResult Result;
+  if (!E || E->isValueDependent() || !E->EvaluateAsInt(Result, Ctx))
+    return std::nullopt;
+  return Result.Val.getInt().getExtValue();
+}
+
+std::optional<unsigned> forIterations(const ForStmt *For,
+                                      const ASTContext &Ctx) {
+  const auto *Decl = dyn_cast_or_null<DeclStmt>(For->getInit());
+  const auto *Var = Decl && Decl->isSingleDecl()
+                        ? dyn_cast<VarDecl>(Decl->getSingleDecl())
+                        : nullptr;
+  const auto *Cond = dyn_cast_or_null<BinaryOperator>(For->getCond());
+  if (!Var || !Cond || !Cond->isComparisonOp())
+    return std::nullopt;
+  const auto *Left = dyn_cast<DeclRefExpr>(stripWrappers(Cond->getLHS()));
+  if (!Left || Left->getDecl() != Var)
+    return std::nullopt;
+  auto First = constantValue(Var->getInit(), Ctx);
+  auto Last = constantValue(Cond->getRHS(), Ctx);
+  if (!First || !Last)
+    return std::nullopt;
+  int64_t Count = *Last > *First ? *Last - *First : *First - *Last;
+  if (Cond->getOpcode() == BO_LE || Cond->getOpcode() == BO_GE)
+    ++Count;
+  return static_cast<unsigned>(std::min<int64_t>(Count, UINT32_MAX));
+}
+
+std::optional<unsigned> rangeIterations(const CXXForRangeStmt *For,
+                                        const ASTContext &Ctx) {
+  const Expr *Range = For->getRangeInit();
+  QualType T = Range->getType().getNonReferenceType().getCanonicalType();
+  if (const auto *Array = Ctx.getAsConstantArrayType(T))
+    return Array->getSize().getLimitedValue(UINT32_MAX);
+  if (const auto *List = dyn_cast<InitListExpr>(stripWrappers(Range)))
+    return List->getNumInits();
+  const auto *RD = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      T->getAsCXXRecordDecl());
+  if (RD && qualifiedName(RD) == "std::array")
+    return RD->getTemplateArgs()[1].getAsIntegral().getLimitedValue(UINT32_MAX);
+  return std::nullopt;
+}
+
+} // namespace
+
+BodyIndex indexBody(const FunctionDecl *F) {
+  BodyIndex Index;
+  BodyVisitor Visitor(Index);
+  if (const auto *Ctor = dyn_cast<CXXConstructorDecl>(F))
+    for (const CXXCtorInitializer *Init : Ctor->inits())
+      Visitor.TraverseStmt(Init->getInit());
+  Visitor.TraverseStmt(F->getBody());
+  return Index;
+}
+
+std::optional<unsigned> constantIterations(const Stmt *Loop,
+                                           const ASTContext &Ctx) {
+  if (const auto *For = dyn_cast<ForStmt>(Loop))
+    return forIterations(For, Ctx);
+  if (const auto *Range = dyn_cast<CXXForRangeStmt>(Loop))
+    return rangeIterations(Range, Ctx);
+  return std::nullopt;
+}
+
+} // namespace tensorscope

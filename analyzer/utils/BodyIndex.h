@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a function body's expressions stand in: loops, statements, calls. One
+// walk per body; lambda bodies inside it have an index of their own.
+#ifndef TENSORSCOPE_UTILS_BODYINDEX_H
+#define TENSORSCOPE_UTILS_BODYINDEX_H
+
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+
+namespace tensorscope {
+
+struct BodyIndex {
+  /// Innermost loop around a call, a construction or a declaration.
+  llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> LoopOf;
+  /// Innermost loop around a loop.
+  llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> OuterLoop;
+  /// Statements and expression statements (without wrappers).
+  llvm::DenseSet<const clang::Stmt *> Statements;
+  /// Expression statements whose value nobody takes, without a cast to void.
+  llvm::DenseSet<const clang::Expr *> Discarded;
+  /// The call or assignment whose object or left side a name is.
+  llvm::DenseMap<const clang::DeclRefExpr *, const clang::Expr *> ObjectOf;
+  /// Pointers that are assigned after their declaration.
+  llvm::DenseSet<const clang::ValueDecl *> Reassigned;
+  /// End of the block around a declaration.
+  llvm::DenseMap<const clang::Stmt *, clang::SourceLocation> BlockEnd;
+  /// Something in the body did not compile.
+  bool HasErrors = false;
+  /// Functions that the body calls directly, in order.
+  llvm::SmallVector<const clang::FunctionDecl *, 8> Callees;
+};
+
+BodyIndex indexBody(const clang::FunctionDecl *F);
+
+/// Number of iterations of a loop whose bounds are constants, if they are.
+std::optional<unsigned> constantIterations(const clang::Stmt *Loop,
+                                           const clang::ASTContext &Ctx);
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_UTILS_BODYINDEX_H
