@@ -66,6 +66,8 @@ function(tensorscope_llvm_headers target major)
   target_compile_features(${target} INTERFACE cxx_std_17)
   target_compile_definitions(${target} INTERFACE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
   target_compile_options(${target} INTERFACE -fno-exceptions)
+  # GCC's false alarms in LLVM's containers and in std::string, which it inlines into our sources.
+  target_compile_options(${target} INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-restrict>)
   if(NOT ${prefix}_RTTI STREQUAL "YES")
     target_compile_options(${target} INTERFACE -fno-rtti)
   endif()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tensorscope check`: options, then database, workers, report, output.
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include "model/ModelSet.h"
@@ -125,6 +127,11 @@ llvm::Error CheckCommand::readOptions() {
     return badValue("format", Format, "text, json or sarif");
   if (Color != "auto" && Color != "always" && Color != "never")
     return badValue("color", Color, "auto, always or never");
+  // Known before the work is done rather than after it.
+  std::string Folder =
+      llvm::sys::path::parent_path(absolutePath(Output)).str();
+  if (Output != "-" && !llvm::sys::fs::is_directory(Folder))
+    return problem("cannot write " + Output + ": no folder " + Folder);
   JobCount = defaultJobs();
   if (!Jobs.empty() &&
       (llvm::StringRef(Jobs).getAsInteger(10, JobCount) || JobCount == 0))

@@ -9,6 +9,25 @@ std::string toUtf8(llvm::StringRef Text) {
   return json::isUTF8(Text) ? Text.str() : json::fixUTF8(Text);
 }
 
+/// LLVM 19 reads no `unsigned`.
+static bool readCount(const json::Value &Value, unsigned &Count,
+                      json::Path Path) {
+  int64_t Number = 0;
+  if (!json::fromJSON(Value, Number, Path))
+    return false;
+  Count = static_cast<unsigned>(Number);
+  return true;
+}
+
+static bool mapCount(json::ObjectMapper &Map, llvm::StringLiteral Key,
+                     unsigned &Count) {
+  int64_t Number = 0;
+  if (!Map.map(Key, Number))
+    return false;
+  Count = static_cast<unsigned>(Number);
+  return true;
+}
+
 static json::Value toJSON(const Place &At) {
   return json::Array{toUtf8(At.File), At.Line, At.Column};
 }
@@ -20,8 +39,8 @@ static bool fromJSON(const json::Value &Value, Place &At, json::Path Path) {
     return false;
   }
   return json::fromJSON((*Parts)[0], At.File, Path.index(0)) &&
-         json::fromJSON((*Parts)[1], At.Line, Path.index(1)) &&
-         json::fromJSON((*Parts)[2], At.Column, Path.index(2));
+         readCount((*Parts)[1], At.Line, Path.index(1)) &&
+         readCount((*Parts)[2], At.Column, Path.index(2));
 }
 
 static json::Value toJSON(const Step &S) {
@@ -73,7 +92,7 @@ static json::Value toJSON(const Finding &F) {
 static bool fromJSON(const json::Value &Value, Finding &F, json::Path Path) {
   json::ObjectMapper Map(Value, Path);
   bool Maybe = false;
-  bool Read = Map && Map.map("rule", F.Rule) && Map.map("level", F.Level) &&
+  bool Read = Map && Map.map("rule", F.Rule) && mapCount(Map, "level", F.Level) &&
               Map.map("maybe", Maybe) && Map.map("at", F.At) &&
               Map.map("message", F.Message) && Map.map("steps", F.Steps) &&
               Map.map("fix", F.Fix) && Map.map("function", F.Function);
@@ -101,16 +120,16 @@ bool fromJSON(const json::Value &Value, FileReport &R, json::Path Path) {
   json::ObjectMapper Map(Value, Path);
   int Status = 0;
   bool Read = Map && Map.map("file", R.File) && Map.map("status", Status) &&
-              Map.map("reason", R.Reason) && Map.map("errors", R.Errors) &&
+              Map.map("reason", R.Reason) && mapCount(Map, "errors", R.Errors) &&
               Map.map("findings", R.Findings) &&
               Map.map("nolint", R.FilesWithNoLint) &&
-              Map.map("analyzed", R.FunctionsAnalyzed) &&
-              Map.map("withErrors", R.FunctionsWithErrors) &&
-              Map.map("silenced", R.SilencedByUnknown) &&
+              mapCount(Map, "analyzed", R.FunctionsAnalyzed) &&
+              mapCount(Map, "withErrors", R.FunctionsWithErrors) &&
+              mapCount(Map, "silenced", R.SilencedByUnknown) &&
               Map.map("notAnalyzed", R.FunctionsNotAnalyzed) &&
               Map.map("parse", R.ParseSeconds) &&
               Map.map("analysis", R.AnalysisSeconds) &&
-              Map.map("peak", R.PeakMegabytes);
+              mapCount(Map, "peak", R.PeakMegabytes);
   R.Status = static_cast<FileStatus>(Status);
   return Read;
 }
