@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the benchmark programs in turns and prints what the runtime costs, as ratios and as JSON.
+
+Machines are noisy: every round runs each variant once, a ratio is taken within a round (so that a slow minute slows
+both sides), and the median over the rounds is printed with its quartiles. The ratio of the shortest times is printed
+too: other programs only ever add time. Processor time is measured, not wall time.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+
+# Variant: the program, the level, the benchmark, and what it is compared with.
+VARIANTS = {
+    "step, not linked": ("without", None, "training_step"),
+    "step, linked, no scope": ("with", "scopes", "training_step"),
+    "step, level off, a scope a step": ("with", "off", "training_step_in_scopes"),
+    "step, level scopes, a scope a step": ("with", "scopes", "training_step_in_scopes"),
+    "a + b, not linked": ("without", None, "small_addition"),
+    "a + b, linked, no scope": ("with", "scopes", "small_addition"),
+    "a + b, level off, in a scope": ("with", "off", "small_addition_in_scopes"),
+    "a + b, level scopes, in a scope": ("with", "scopes", "small_addition_in_scopes"),
+    "empty scope": ("with", "scopes", "empty_scope"),
+    "empty scope, level off": ("with", "off", "empty_scope"),
+    "scope with one tensor": ("with", "scopes", "scope_with_one_tensor"),
+}
+BASES = {"step": "step, not linked", "a + b": "a + b, not linked"}
+NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def run(programs, variant, min_time):
+    """Nanoseconds of processor time that one iteration (one addition, for `a + b`) takes."""
+    program, level, benchmark = VARIANTS[variant]
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    environment.pop("TENSORSCOPE_OPTIONS", None)
+    if level:
+        environment["TENSORSCOPE_OPTIONS"] = f"level={level}"
+    command = [programs[program], f"--benchmark_filter=^{benchmark}$", "--benchmark_format=json",
+               f"--benchmark_min_time={min_time}"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"compare.py: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    results = json.loads(done.stdout)["benchmarks"]
+    if len(results) != 1:
+        sys.exit(f"compare.py: {programs[program]} has no benchmark '{benchmark}'")
+    result = results[0]
+    if "items_per_second" in result:
+        return 1e9 / result["items_per_second"]
+    return result["cpu_time"] * NANOSECONDS[result["time_unit"]]
+
+
+def base_of(variant):
+    return next((base for word, base in BASES.items() if variant.startswith(word)), None)
+
+
+def summary(samples):
+    ordered = sorted(samples)
+    quarter = len(ordered) // 4
+    return {"median": statistics.median(ordered), "low": ordered[quarter], "high": ordered[-1 - quarter]}
+
+
+def compare(programs, order, rounds, min_time):
+    times = {variant: [] for variant in order}
+    for round_number in range(rounds):
+        for variant in order if round_number % 2 == 0 else reversed(order):
+            times[variant].append(run(programs, variant, min_time))
+        if sys.stderr.isatty():
+            print(f"\rround {round_number + 1} of {rounds}", end="", file=sys.stderr, flush=True)
+    report = {}
+    for variant, samples in times.items():
+        entry = {"nanoseconds": summary(samples)}
+        base = base_of(variant)
+        if base in times and base != variant:
+            entry["ratio"] = summary([mine / theirs for mine, theirs in zip(samples, times[base])])
+            entry["ratio"]["of_shortest"] = min(samples) / min(times[base])
+            entry["compared_with"] = base
+        report[variant] = entry
+    return report
+
+
+def cpu_name():
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def print_text(report, machine, rounds):
+    print(f"{machine}, medians of {rounds} rounds (quartiles)")
+    for variant, entry in report.items():
+        nanoseconds = entry["nanoseconds"]["median"]
+        time = f"{nanoseconds / 1000:10.1f} us" if nanoseconds >= 10000 else f"{nanoseconds:10.1f} ns"
+        ratio = ""
+        if "ratio" in entry:
+            values = entry["ratio"]
+            ratio = f"  ratio {values['median']:.3f}  ({values['low']:.3f} to {values['high']:.3f}), of the shortest {values['of_shortest']:.3f}"
+        print(f"{variant:36}{time}{ratio}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--without", required=True, help="the program built without the library")
+    parser.add_argument("--with", dest="with_", required=True, help="the program that links it")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--min-time", type=float, default=0.2, help="seconds a variant runs for in a round")
+    parser.add_argument("--only", default="", help="run the variants that start with this, such as 'a + b'")
+    parser.add_argument("--json", help="file for the same figures as JSON")
+    arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    programs = {"without": arguments.without, "with": arguments.with_}
+    for program in programs.values():
+        if not os.access(program, os.X_OK):
+            parser.error(f"{program} is no program: build the target tensorscope_bench_with first")
+    order = [variant for variant in VARIANTS if variant.startswith(arguments.only)]
+    if not order:
+        parser.error(f"no variant starts with '{arguments.only}'; there are: {'; '.join(VARIANTS)}")
+    report = compare(programs, order, arguments.rounds, arguments.min_time)
+    machine = f"{cpu_name()}, {os.cpu_count()} processors"
+    print_text(report, machine, arguments.rounds)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as output:
+            json.dump({"version": 1, "machine": machine, "rounds": arguments.rounds, "variants": report}, output, indent=1)
+            output.write("\n")
+
+
+if __name__ == "__main__":
+    main()
