@@ -13,7 +13,8 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
 
-set(TENSORSCOPE_SANITIZER "" CACHE STRING "Build everything with a sanitizer: address, thread, or empty")
+set(TENSORSCOPE_SANITIZER "" CACHE STRING
+    "Build everything with a sanitizer: address (with undefined behaviour), thread, or empty")
 set_property(CACHE TENSORSCOPE_SANITIZER PROPERTY STRINGS "" address thread)
 option(TENSORSCOPE_CCACHE "Compile through ccache when it is installed" ON)
 
@@ -30,6 +31,11 @@ endif()
 if(TENSORSCOPE_SANITIZER MATCHES "^(address|thread)$")
   add_compile_options(-fsanitize=${TENSORSCOPE_SANITIZER} -fno-omit-frame-pointer -g)
   add_link_options(-fsanitize=${TENSORSCOPE_SANITIZER})
+  if(TENSORSCOPE_SANITIZER STREQUAL "address")
+    # Not vptr: LibTorch hides the type information of classes that its headers use.
+    add_compile_options(-fsanitize=undefined -fno-sanitize=vptr)
+    add_link_options(-fsanitize=undefined)
+  endif()
 elseif(TENSORSCOPE_SANITIZER)
   tensorscope_refuse("TENSORSCOPE_SANITIZER is '${TENSORSCOPE_SANITIZER}': use address, thread, or leave it empty")
 endif()
