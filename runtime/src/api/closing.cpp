@@ -102,6 +102,7 @@ void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classe
   std::vector<at::Tensor> roots;
   const auto keep_with_gradient = [&](const at::Tensor& tensor, Class kept_as) {
     classes.keep(tensor, kept_as);
+    classes.keep(tensor._fw_grad(0), kept_as); // forward-mode AD's tangent
     if (gradient_of(tensor).defined()) {
       classes.keep(gradient_of(tensor), Class::adopted);
       roots.push_back(gradient_of(tensor));
@@ -175,7 +176,7 @@ void count(ThreadRecord& thread, const Candidate& candidate) {
       figures.graph_bytes.add(candidate.storage->nbytes());
       break;
     case Class::undecided:
-      figures.escaped.add(1);
+      figures.escaped.add(hooks::is_released(*candidate.storage) ? 0 : 1);
       break;
   }
 }
@@ -189,7 +190,9 @@ void hand_on(Region& region, Region* outer, const Ending& ending) {
   outer->leaves.absorb(region.leaves);
   outer->scripted.absorb(region.scripted);
   for (const auto& tensor : ending.kept) {
-    hooks::see_tensor(*outer, *tensor.unsafeGetTensorImpl());
+    if (hooks::may_have_graph(*tensor.unsafeGetTensorImpl())) {
+      hooks::see_tensor(*outer, *tensor.unsafeGetTensorImpl());
+    }
   }
 }
 

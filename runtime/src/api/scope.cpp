@@ -18,15 +18,10 @@ namespace tensorscope::detail {
 namespace {
 
 using core::Region;
-using core::ThreadRecord;
 
-bool is_on_stack(const ThreadRecord& thread, const Region& region) {
-  for (const Region* open = thread.innermost; open != nullptr; open = open->outer) {
-    if (open == &region) {
-      return true;
-    }
-  }
-  return false;
+/// Whether the scope is still open. It is not when its thread's regions were unwound before its object died.
+bool is_open(const OpenRegion& scope) {
+  return scope.region->number == scope.number;
 }
 
 } // namespace
@@ -44,7 +39,7 @@ OpenRegion open_scope(const std::source_location& where) {
   hooks::watch_results(thread);
   Region& region = core::push_region(thread, core::RegionKind::scope, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();
-  return {&region, &thread};
+  return {&region, &thread, region.number};
 }
 
 void close_scope(OpenRegion& scope, const Tensors& kept) {
@@ -55,6 +50,10 @@ void close_scope(OpenRegion& scope, const Tensors& kept) {
     throw UsageError("tensorscope: a scope can be closed only on the thread that opened it");
   }
   core::drop_abandoned(*scope.thread);
+  if (!is_open(scope)) {
+    scope.region = nullptr;
+    return;
+  }
   if (scope.thread->innermost != scope.region) {
     throw UsageError("tensorscope: a scope can't be closed while another scope is open inside it");
   }
@@ -66,19 +65,19 @@ void close_scope(OpenRegion& scope, const Tensors& kept) {
 }
 
 void abandon_scope(OpenRegion& scope) noexcept {
-  Region* const region = std::exchange(scope.region, nullptr);
+  Region* const region = scope.region;
   if (region == nullptr) {
     return;
   }
   if (scope.thread != core::current_record) {
     platform::report_trouble(platform::Trouble::wrong_thread,
                              "a scope was destroyed on another thread than it was opened on: its tensors are left alive");
-    region->abandoned.store(true, std::memory_order_release);
+    region->abandoned.store(scope.number, std::memory_order_release);
     return;
   }
   core::drop_abandoned(*scope.thread);
-  if (!is_on_stack(*scope.thread, *region)) {
-    return; // unwound with its thread's other regions
+  if (!is_open(scope)) {
+    return;
   }
   if (scope.thread->innermost != region) {
     platform::report_trouble(platform::Trouble::out_of_order,

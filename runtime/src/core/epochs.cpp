@@ -45,6 +45,16 @@ bool Epoch::over() {
   return running_.empty() && !unseen_threads_;
 }
 
+void forget_other_threads() noexcept {
+  for (ThreadRecord* record = all_records(); record != nullptr; record = record->next) {
+    if (record != current_record) {
+      record->operator_stamp.fetch_add(record->operator_stamp.load() & 1);
+    }
+  }
+  platform::forget_threads();
+  platform::prepare_barrier();
+}
+
 void note_unobserved_threads() {
   platform::note_threads();
 }

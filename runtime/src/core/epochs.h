@@ -30,6 +30,9 @@ class Epoch {
   bool unseen_threads_ = false; ///< threads that may be in an operator which began before the observer was there
 };
 
+/// In a child process, where only the forking thread goes on: the operators of all others are over.
+void forget_other_threads() noexcept;
+
 /// Notes which threads exist when the observer is put in place. Call once, right after.
 void note_unobserved_threads();
 

@@ -66,7 +66,7 @@ void Region::reset() noexcept {
   scripted.clear();
   retained.clear();
   adoptions.clear();
-  abandoned.store(false, std::memory_order_relaxed);
+  number = 0;
   outer = nullptr;
   outer_depths = {};
   outer_births.clear();

@@ -165,8 +165,9 @@ class Region {
   WeakList<OwnedStorage> retained; ///< taken out by retain, for reports
   std::vector<std::shared_ptr<void>> adoptions; ///< dropped when the region ends
 
-  /// Set from another thread: the object of this scope died there. The owner unwinds it when it can.
-  std::atomic<bool> abandoned{false};
+  /// The number of a scope of this region whose object died on another thread. The owner unwinds it when it can; a
+  /// number that is not the present one is of an earlier use.
+  std::atomic<std::uint64_t> abandoned{0};
 
   Depths outer_depths; ///< of the code around the region; restored at its end
   Births outer_births;

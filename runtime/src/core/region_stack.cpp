@@ -8,7 +8,6 @@ namespace tensorscope::core {
 namespace {
 
 constinit std::atomic<std::uint64_t> region_count{0};
-constexpr std::size_t kSpareRegions = 8;
 
 } // namespace
 
@@ -16,8 +15,8 @@ Region& push_region(ThreadRecord& thread, RegionKind kind, const std::source_loc
                     const Liveness& liveness) {
   std::unique_ptr<Region> region;
   if (thread.spare.empty()) {
-    thread.spare.reserve(kSpareRegions);
     region = std::make_unique<Region>(liveness);
+    thread.spare.reserve(++thread.region_count);
   } else {
     region = std::move(thread.spare.back());
     thread.spare.pop_back();
@@ -61,13 +60,11 @@ std::unique_ptr<Region> pop_region(ThreadRecord& thread, Region& region) noexcep
 
 void recycle_region(ThreadRecord& thread, std::unique_ptr<Region> region) noexcept {
   region->reset();
-  if (thread.spare.size() < kSpareRegions && thread.spare.capacity() >= kSpareRegions) {
-    thread.spare.push_back(std::move(region));
-  }
+  thread.spare.push_back(std::move(region)); // has room: see push_region
 }
 
 void drop_abandoned(ThreadRecord& thread) noexcept {
-  while (thread.innermost != nullptr && thread.innermost->abandoned.load(std::memory_order_acquire)) {
+  while (thread.innermost != nullptr && thread.innermost->abandoned.load(std::memory_order_acquire) == thread.innermost->number) {
     recycle_region(thread, pop_region(thread, *thread.innermost));
   }
 }

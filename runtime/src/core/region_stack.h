@@ -15,7 +15,8 @@ Region& push_region(ThreadRecord& thread, RegionKind kind, const std::source_loc
 /// was the innermost one, hands them to the region inside it otherwise.
 std::unique_ptr<Region> pop_region(ThreadRecord& thread, Region& region) noexcept;
 
-/// Keeps an emptied region for the next opening.
+/// Empties a region and keeps it for the next opening. Regions are never freed: an object of a scope may outlive its
+/// region's use, and must find out.
 void recycle_region(ThreadRecord& thread, std::unique_ptr<Region> region) noexcept;
 
 /// Unwinds innermost regions whose objects died on other threads. What they own is left alive.

@@ -54,6 +54,7 @@ struct ThreadRecord {
   const OperatorInfo* current_operator = nullptr; ///< the outermost one that runs
   std::uint32_t operators_since_scope = 0;
   std::vector<std::unique_ptr<Region>> spare; ///< closed regions, for the next opening
+  std::size_t region_count = 0;               ///< open and spare
 
   /// Which operator a name pointer of LibTorch's stands for; see hooks/operator_lookup.h.
   struct KnownOperator {

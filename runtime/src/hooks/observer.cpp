@@ -13,6 +13,8 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -140,6 +142,7 @@ void install_observer() {
   at::addGlobalCallback(at::RecordFunctionCallback(&mark_beginning, &mark_end)
                             .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
   core::note_unobserved_threads();
+  ::pthread_atfork(nullptr, nullptr, [] { core::forget_other_threads(); });
 }
 
 void watch_results(ThreadRecord& thread) {

@@ -121,11 +121,14 @@ void free_bytes(c10::StorageImpl& storage) {
 
 std::string describe(const at::Tensor& tensor, const c10::StorageImpl& storage) {
   std::ostringstream text;
-  if (tensor.defined()) {
-    text << c10::toString(tensor.scalar_type()) << ' ' << tensor.unsafeGetTensorImpl()->sizes() << " on "
-         << storage.device();
-  } else {
-    text << storage.nbytes() << " bytes on " << storage.device();
+  try {
+    if (tensor.defined()) {
+      text << c10::toString(tensor.scalar_type()) << ' ' << tensor.sizes() << " on " << storage.device();
+    } else {
+      text << storage.nbytes() << " bytes on " << storage.device();
+    }
+  } catch (const c10::Error&) { // sizes of nested and symbolic tensors can't be told
+    text << "on " << storage.device();
   }
   return text.str();
 }

@@ -18,11 +18,6 @@ using core::Region;
 using core::ResultKind;
 using core::ThreadRecord;
 
-bool has_graph(const c10::TensorImpl& tensor) {
-  const auto* const meta = static_cast<const torch::autograd::AutogradMeta*>(tensor.autograd_meta());
-  return meta != nullptr && (meta->grad_fn_ || meta->is_view_);
-}
-
 /// Whether `storage` was born in the operator that ends now.
 bool born_here(ThreadRecord& thread, const at::Tensor& tensor, c10::StorageImpl& storage, ResultKind kind) {
   const auto& bytes = storage._mutable_data_ptr_no_checks();
@@ -46,7 +41,7 @@ void note_result(ThreadRecord& thread, Region& region, const OperatorInfo& info,
   }
   c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
   if (kind == ResultKind::written) {
-    if (has_graph(*impl)) {
+    if (may_have_graph(*impl)) {
       see_tensor(region, *impl);
       if (tensor.is_view()) {
         see_tensor(region, *tensor._base().unsafeGetTensorImpl());
@@ -64,7 +59,7 @@ void note_result(ThreadRecord& thread, Region& region, const OperatorInfo& info,
     return;
   }
   for_each_storage(tensor, [&](c10::TensorImpl& part, c10::StorageImpl& storage) {
-    if (storage.data() != nullptr && born_here(thread, tensor, storage, kind)) {
+    if (storage._mutable_data_ptr_no_checks().get() != nullptr && born_here(thread, tensor, storage, kind)) {
       own_storage(thread, region, part, storage, info);
     }
   });
@@ -76,13 +71,18 @@ void note_gradients(Region& region, const std::vector<c10::IValue>& results) {
     return;
   }
   for (const auto& result : results) {
-    if (result.isTensor() && result.toTensor().defined() && has_graph(*result.toTensor().unsafeGetTensorImpl())) {
+    if (result.isTensor() && result.toTensor().defined() && may_have_graph(*result.toTensor().unsafeGetTensorImpl())) {
       see_tensor(region, *result.toTensor().unsafeGetTensorImpl());
     }
   }
 }
 
 } // namespace
+
+bool may_have_graph(const c10::TensorImpl& tensor) {
+  const auto* const meta = static_cast<const torch::autograd::AutogradMeta*>(tensor.autograd_meta());
+  return meta != nullptr && (meta->grad_fn_ || meta->is_view_);
+}
 
 std::size_t device_index(c10::DeviceType type) {
   return std::min<std::size_t>(static_cast<std::size_t>(type), core::kDeviceKinds - 1);

@@ -22,6 +22,9 @@ void own_storage(core::ThreadRecord& thread, core::Region& region, c10::TensorIm
 /// Notes a tensor that `region` does not own: its graph, if it has one, is kept at the region's end.
 void see_tensor(core::Region& region, c10::TensorImpl& tensor);
 
+/// Whether autograd may know where the tensor comes from; false only if it surely does not.
+bool may_have_graph(const c10::TensorImpl& tensor);
+
 /// Index of the figures for a kind of device.
 std::size_t device_index(c10::DeviceType type);
 

@@ -143,6 +143,10 @@ void note_threads() noexcept {
   }
 }
 
+void forget_threads() noexcept {
+  any_unseen.store(false, std::memory_order_release);
+}
+
 bool unseen_threads_remain(bool (*observed)(std::int32_t system_id)) noexcept {
   if (!any_unseen.load(std::memory_order_acquire)) {
     return false;

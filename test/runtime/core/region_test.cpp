@@ -150,10 +150,10 @@ TEST_F(RegionStackTest, OuterTakenOffFirstLeavesItsDepthsToTheInner) {
 TEST_F(RegionStackTest, AbandonedRegionsAreUnwoundFromTheInside) {
   Region& outer = push();
   Region& inner = push();
-  outer.abandoned = true;
+  outer.abandoned = outer.number;
   drop_abandoned(thread);
   EXPECT_EQ(thread.innermost, &inner);
-  inner.abandoned = true;
+  inner.abandoned = inner.number;
   drop_abandoned(thread);
   EXPECT_EQ(thread.innermost, nullptr);
 }

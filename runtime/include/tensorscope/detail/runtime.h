@@ -34,6 +34,7 @@ Tensors tensors_of(const T& value) {
 struct OpenRegion {
   core::Region* region = nullptr;
   core::ThreadRecord* thread = nullptr;
+  unsigned long long number = 0;
 };
 
 TENSORSCOPE_API OpenRegion open_scope(const std::source_location& where);
