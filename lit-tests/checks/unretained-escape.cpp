@@ -365,5 +365,13 @@ void releasedBeforeTheEnd(Tracker &t, const torch::Tensor &input) {
     t.best.reset();
   });
 }
+// What may be the older tensor itself is not certain to be released.
+void mayBeTheOlderOne(Tracker &t, const torch::Tensor &input) {
+  with_torch([&] {
+    t.best = input.contiguous();
+    t.history.push_back(input.to(torch::kFloat64));
+    t.inner.value = input.reshape({-1});
+  });
+}
 // No scope, no end of one.
 void noScope(Tracker &t, const torch::Tensor &input) { t.best = input * 3; }

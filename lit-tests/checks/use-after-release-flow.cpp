@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Releases in callees, and on some of the paths through a function.
+// RUN: %check_tidy %s tensorscope-use-after-release %t
+#include <tensorscope/tensorscope.h>
+#include <torch/torch.h>
+
+#include <utility>
+#include <vector>
+
+torch::Tensor model(const torch::Tensor &x);
+bool flip();
+
+//===- Calls --------------------------------------------------------------===//
+
+static void consume(torch::Tensor t) { tensorscope::release(t); }
+static void consumeIndirectly(const torch::Tensor &t) { consume(t); }
+static void consumeAll(const std::vector<torch::Tensor> &list) {
+  for (const auto &t : list)
+    tensorscope::release(t);
+}
+void throughACallee(const torch::Tensor &input) {
+  auto x = input * 2;
+  consume(x);
+  (void)x.sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void throughTwoCallees(const torch::Tensor &input) {
+  auto x = input * 2;
+  consumeIndirectly(x);
+  (void)x.sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+// False negative: the loop of the callee may have run not once.
+void throughALoopInACallee(std::vector<torch::Tensor> list) {
+  consumeAll(list);
+  (void)list[0].sum();
+}
+struct State {
+  torch::Tensor hidden;
+  void reset() { tensorscope::release(hidden); }
+  void refill(const torch::Tensor &x) { hidden = x * 2; }
+  torch::Tensor step(const torch::Tensor &x) { return hidden + x; }
+};
+void throughAMethod(const torch::Tensor &input) {
+  State s{input * 3};
+  s.reset();
+  (void)s.hidden.sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: use of 's.hidden' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void usedInAMethod(const torch::Tensor &input) {
+  State s{input * 3};
+  s.reset();
+  (void)s.step(input);
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: use of 's.hidden' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void refilledInBetween(const torch::Tensor &input) {
+  State s{input * 3};
+  s.reset();
+  s.refill(input);
+  (void)s.step(input);
+}
+void throughALambda(const torch::Tensor &input) {
+  auto x = input * 2;
+  auto finish = [&] { tensorscope::release(x); };
+  finish();
+  (void)x.sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void lambdaNotCalledYet(const torch::Tensor &input) {
+  auto x = input * 2;
+  auto finish = [&] { tensorscope::release(x); };
+  (void)x.sum();
+  finish();
+}
+// Sent where nothing is known of it, it may have been given a new tensor.
+void refill(torch::Tensor &x);
+void unknownCallee() {
+  auto x = torch::ones({3});
+  tensorscope::release(x);
+  refill(x);
+  (void)x.sum();
+}
+
+//===- Paths --------------------------------------------------------------===//
+
+void onOnePath(bool done) {
+  auto x = torch::ones({4});
+  if (done)
+    tensorscope::release(x);
+  (void)x.sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: use of 'x' after it was released on some path: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void inALoop(torch::Tensor x) {
+  for (int i = 0; i < 3; ++i) {
+    (void)x.sum();
+    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: use of 'x' after it was released on some path: its memory is gone for every alias and view [tensorscope-use-after-release]
+    tensorscope::release(x);
+  }
+}
+// False negative: the way through an exception is not followed.
+void inACatch(torch::Tensor x) {
+  try {
+    (void)model(x);
+  } catch (const c10::Error &) {
+    tensorscope::release(x);
+  }
+  (void)x.sum();
+}
+void otherBranch(bool done) {
+  auto x = torch::ones({4});
+  if (done) {
+    tensorscope::release(x);
+    return;
+  }
+  (void)x.sum();
+}
+void elseBranch(bool done) {
+  auto x = torch::ones({4});
+  if (done)
+    tensorscope::release(x);
+  else
+    (void)x.sum();
+}
+void sameCondition(bool done) {
+  auto x = torch::ones({4});
+  if (done)
+    tensorscope::release(x);
+  if (!done)
+    (void)x.sum();
+}
+void throwsAfterwards(bool bad) {
+  auto x = torch::ones({4});
+  if (bad) {
+    tensorscope::release(x);
+    throw 13;
+  }
+  (void)x.sum();
+}
+void leavesTheLoop(torch::Tensor x) {
+  for (int i = 0; i < 3; ++i) {
+    (void)x.sum();
+    if (flip()) {
+      tensorscope::release(x);
+      break;
+    }
+  }
+}
+void freshEachTime() {
+  for (int i = 0; i < 3; ++i) {
+    auto x = torch::ones({4}) * i;
+    (void)x.sum();
+    tensorscope::release(x);
+  }
+}
