@@ -19,6 +19,16 @@ std::string entry(llvm::StringRef Folder, llvm::StringRef File) {
       .str();
 }
 
+std::string list(std::initializer_list<std::string> Entries) {
+  std::string Text = "[\n";
+  for (const std::string &Entry : Entries) {
+    if (Text.size() > 2)
+      Text += ",\n";
+    Text += Entry;
+  }
+  return Text += "]";
+}
+
 class CompileDatabaseTest : public testing::Test {
 protected:
   std::string write(llvm::StringRef Text) {
@@ -66,7 +76,7 @@ TEST_F(CompileDatabaseTest, MalformedTextIsRefusedWithItsLine) {
 }
 
 TEST_F(CompileDatabaseTest, AnEntryWithoutItsKeysIsRefused) {
-  EXPECT_EQ(problem("[" + entry("/d", "a.cpp") + ", 7]"),
+  EXPECT_EQ(problem(list({entry("/d", "a.cpp"), "7"})),
             File + ": entry 2 is not an object");
   EXPECT_EQ(problem("[{\"directory\": \"/d\"}]"),
             File + ": entry 1 has no string \"file\"");
@@ -78,7 +88,7 @@ TEST_F(CompileDatabaseTest, AnEntryWithoutItsKeysIsRefused) {
 
 TEST_F(CompileDatabaseTest, IsFoundAboveTheFirstPath) {
   std::string Source = Folder.write("src/deep/a.cpp", "");
-  write("[" + entry(Folder.path(), "src/deep/a.cpp") + "]");
+  write(list({entry(Folder.path(), "src/deep/a.cpp")}));
   auto Database = CompileDatabase::load("", Source);
   ASSERT_TRUE(bool(Database)) << llvm::toString(Database.takeError());
   EXPECT_EQ(Database->path(), File);
@@ -91,8 +101,8 @@ TEST_F(CompileDatabaseTest, NothingFoundAboveThePathIsSaid) {
 }
 
 TEST_F(CompileDatabaseTest, NoPathsSelectEverythingSortedByFile) {
-  write("[" + entry(Folder.path(), "b.cpp") + "," +
-        entry(Folder.path("x"), "../a.cpp") + "]");
+  write(list({entry(Folder.path(), "b.cpp"),
+              entry(Folder.path("x"), "../a.cpp")}));
   EXPECT_EQ(selected({}), (std::vector<std::string>{Folder.path("a.cpp"),
                                                     Folder.path("b.cpp")}));
 }
@@ -100,9 +110,9 @@ TEST_F(CompileDatabaseTest, NoPathsSelectEverythingSortedByFile) {
 TEST_F(CompileDatabaseTest, AFolderSelectsWhatLiesUnderIt) {
   for (const char *Name : {"lib/a.cpp", "lib/sub/b.cpp", "library/c.cpp"})
     Folder.write(Name, "");
-  write("[" + entry(Folder.path(), "lib/a.cpp") + "," +
-        entry(Folder.path(), "lib/sub/b.cpp") + "," +
-        entry(Folder.path(), "library/c.cpp") + "]");
+  write(list({entry(Folder.path(), "lib/a.cpp"),
+              entry(Folder.path(), "lib/sub/b.cpp"),
+              entry(Folder.path(), "library/c.cpp")}));
   EXPECT_EQ(selected({Folder.path("lib")}),
             (std::vector<std::string>{Folder.path("lib/a.cpp"),
                                       Folder.path("lib/sub/b.cpp")}));
@@ -112,7 +122,7 @@ TEST_F(CompileDatabaseTest, APathThatIsNotInItIsRefused) {
   Folder.write("a.cpp", "");
   std::string Header = Folder.write("a.h", "");
   std::string Empty = Folder.write("empty/x.txt", "");
-  write("[" + entry(Folder.path(), "a.cpp") + "]");
+  write(list({entry(Folder.path(), "a.cpp")}));
   EXPECT_EQ(selected({Header}), std::vector<std::string>{
                                     Header + ": not in " + File});
   EXPECT_EQ(selected({Folder.path("empty")}),
@@ -125,14 +135,13 @@ TEST_F(CompileDatabaseTest, APathThatIsNotInItIsRefused) {
 
 TEST_F(CompileDatabaseTest, AFileWithTwoCommandsIsSelectedTwice) {
   std::string Source = Folder.write("a.cpp", "");
-  write("[" + entry(Folder.path(), "a.cpp") + "," +
-        entry(Folder.path(), Source) + "]");
+  write(list({entry(Folder.path(), "a.cpp"), entry(Folder.path(), Source)}));
   EXPECT_EQ(selected({Source}), (std::vector<std::string>{Source, Source}));
 }
 
 TEST_F(CompileDatabaseTest, KnowsTheLineThatNamesAFile) {
-  write("[\n" + entry(Folder.path(), "a.cpp") + ",\n" +
-        entry(Folder.path(), "src/b.cpp") + "]");
+  write(list({entry(Folder.path(), "a.cpp"),
+              entry(Folder.path(), "src/b.cpp")}));
   auto Database = CompileDatabase::load(Folder.path(), "");
   ASSERT_TRUE(bool(Database));
   EXPECT_EQ(Database->lineOf(Folder.path("a.cpp")), 2u);
