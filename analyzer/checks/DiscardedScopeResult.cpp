@@ -30,6 +30,9 @@ public:
     std::optional<StorageID> Found;
     for (const State &S : States) {
       auto Reached = Input.Flow.store().reachable(S, P);
+      // On this path the result is empty.
+      if (Reached.empty() && !Input.Flow.store().valueAt(S, P).isUnknown())
+        continue;
       bool All = !Reached.empty() && llvm::all_of(Reached, [&](StorageID R) {
         StorageStatus Status = S.status(R);
         return Status.IsScopeResult && !Status.IsRetained &&

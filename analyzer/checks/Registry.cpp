@@ -78,7 +78,8 @@ std::string calleeName(const Fact &F) {
 }
 
 void addCreation(FlowFinding &F, const FunctionFacts &Facts, StorageID S) {
-  if (const Expr *Origin = Facts.Storages[S].Origin)
+  if (const Stmt *Origin = Facts.Storages[S].Origin;
+      Origin && Facts.Storages.isCreated(S))
     F.Steps.push_back({FlowStepKind::Created, locationOf(Origin), ""});
 }
 

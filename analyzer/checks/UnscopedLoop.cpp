@@ -29,7 +29,7 @@ public:
   void visit(const Fact &F, llvm::ArrayRef<State> Before) {
     // What a callee's scope gives out is not made here.
     bool IsCreation = F.Kind == FactKind::CreateInside ||
-                      (F.Kind == FactKind::Create && !F.Value &&
+                      (F.Kind == FactKind::Create && !F.IsMadeInScope &&
                        !Facts.Storages[F.Storage].IsAssumed);
     if (F.Kind == FactKind::OneElement) {
       for (const State &S : Before)

@@ -191,6 +191,7 @@ void FactsBuilder::applyStores(llvm::ArrayRef<SummaryStore> Stores,
         F.Storage = Out.Storages.created(C.E, Index, Top->ID);
         F.Loop = loopOf(C.E);
         F.Value = Source.Kind == SourceKind::ScopeResult;
+        F.IsMadeInScope = Source.IsMadeInScope;
         F.Callee = C.Callee;
         Out.Storages[F.Storage].IsAssumed = Source.Kind == SourceKind::Assumed;
         Sources.push_back(New);

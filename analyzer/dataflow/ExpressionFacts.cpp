@@ -61,7 +61,8 @@ void FactsBuilder::VisitDeclRefExpr(const DeclRefExpr *E) {
     return;
   PlaceID P = placeOf(V);
   setValue(E, P);
-  if (!carries(V->getType()))
+  // The names of a structured binding are read, not what they are parts of.
+  if (!carries(V->getType()) || isa<DecompositionDecl>(V))
     return;
   if (const Expr *Call = Top->Body->ObjectOf.lookup(E)) {
     // Writing to it, or adding to it, is not looking at it.
@@ -120,7 +121,7 @@ void FactsBuilder::VisitLambdaExpr(const LambdaExpr *E) {
 }
 
 void FactsBuilder::VisitInitListExpr(const InitListExpr *E) {
-  if (!carries(E->getType()) || E->isSyntacticForm())
+  if (!carries(E->getType()) || !E->isSemanticForm())
     return;
   PlaceID Temp = temporary(E);
   setValue(E, Temp);

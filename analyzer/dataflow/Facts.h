@@ -51,6 +51,8 @@ struct Fact {
   bool Value = false; ///< of an assumption
   /// Assign: adds to what Dst holds.
   bool IsWeak = false;
+  /// Create: a callee made it while a scope was open there.
+  bool IsMadeInScope = false;
   const clang::Stmt *At = nullptr;
   /// Call, and what a callee did: which one.
   const clang::FunctionDecl *Callee = nullptr;

@@ -6,7 +6,7 @@
 
 #include "dataflow/FactsBuilder.h"
 #include "utils/AstUtils.h"
-#include "llvm/ADT/PostOrderIterator.h"
+#include "clang/Analysis/Analyses/PostOrderCFGView.h"
 
 using namespace clang;
 
@@ -97,7 +97,7 @@ void FactsBuilder::walkBody(Frame &F) {
   for (BlockID &Start : Starts)
     Start = newBlock();
   link(Cur, Starts[Graph->getEntry().getBlockID()]);
-  for (const CFGBlock *B : llvm::ReversePostOrderTraversal<const CFG *>(Graph))
+  for (const CFGBlock *B : PostOrderCFGView(Graph))
     walkBlock(B, Starts);
   Cur = Starts[Graph->getExit().getBlockID()];
   IsDead = false;

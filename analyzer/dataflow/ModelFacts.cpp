@@ -26,7 +26,8 @@ void FactsBuilder::applyModel(const FunctionModel &M, const CallSite &C) {
 
 void FactsBuilder::useArgument(const Expr *Arg, PlaceID P, const Expr *At) {
   QualType T = Arg->getType().getNonReferenceType();
-  if (isHandle(T) || (T->isPointerType() && !carries(T)))
+  if (isHandle(T) || (T->isPointerType() && !carries(T)) ||
+      Unit.Types.role(T) == TypeRole::Borrower)
     on(FactKind::Use, P, At);
   else if (carries(T) && !T->isPointerType())
     on(FactKind::UseDeep, P, At);
@@ -167,7 +168,14 @@ void FactsBuilder::runInLoop(const CallSite &C) {
   llvm::SmallVector<PlaceID, 1> Args;
   if (F->getNumParams() == 1)
     Args.push_back(argPlace(C, 0));
-  walkInPlace(F, valueOf(Body), Args, C.E, Loop);
+  PlaceID Result = walkInPlace(F, valueOf(Body), Args, C.E, Loop);
+  // What it returns goes to the last range that the call is given.
+  if (carries(F->getReturnType()))
+    for (const Expr *Arg : llvm::reverse(C.Args))
+      if (PlaceID To = valueOf(Arg); To != NoPlace && Arg != Body) {
+        assign(To, Result, C.E, /*IsWeak=*/true);
+        break;
+      }
   emit(FactKind::LoopBack, C.E).Loop = Loop;
   link(Cur, Head);
   Cur = After;

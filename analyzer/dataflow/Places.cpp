@@ -114,6 +114,13 @@ std::string PlaceTable::name(PlaceID P, const ASTContext &Ctx) const {
   const PlaceInfo &Pl = Places[P];
   switch (Pl.Kind) {
   case PlaceKind::Variable:
+    if (const auto *Parts = dyn_cast<DecompositionDecl>(
+            static_cast<const ValueDecl *>(Pl.Key))) {
+      std::string Names;
+      for (const BindingDecl *B : Parts->bindings())
+        Names += (Names.empty() ? "" : ", ") + B->getNameAsString();
+      return Names;
+    }
     return static_cast<const ValueDecl *>(Pl.Key)->getNameAsString();
   case PlaceKind::Temporary:
     return sourceText(static_cast<const Expr *>(Pl.Key), Ctx);
@@ -155,6 +162,23 @@ StorageID StorageTable::initial(PlaceID P) {
   S.Kind = StorageKind::Initial;
   S.Place = P;
   return intern(S, Key{S.Kind, nullptr, P, 0});
+}
+
+StorageID StorageTable::sample(PlaceID P, const Stmt *At) {
+  Storage S;
+  S.Kind = StorageKind::Sample;
+  S.Origin = At;
+  S.Place = P;
+  unsigned Known = Storages.size();
+  StorageID ID = intern(S, Key{S.Kind, At, P, 0});
+  if (ID == Known)
+    Samples[P].push_back(ID);
+  return ID;
+}
+
+llvm::ArrayRef<StorageID> StorageTable::samples(PlaceID P) const {
+  auto It = Samples.find(P);
+  return It == Samples.end() ? llvm::ArrayRef<StorageID>() : It->second;
 }
 
 StorageID StorageTable::earlier(StorageID Of) {

@@ -92,13 +92,14 @@ enum class StorageKind {
   Unknown,
   Created, ///< by an expression of this function, or of a callee in it
   Initial, ///< what a place held when the function began
+  Sample,  ///< some element of a place, taken out of it by Origin
   Earlier, ///< the same creation, in an earlier iteration
 };
 
 struct Storage {
   StorageKind Kind = StorageKind::Unknown;
-  const clang::Expr *Origin = nullptr; ///< Created, Earlier
-  PlaceID Place = NoPlace;             ///< Initial
+  const clang::Stmt *Origin = nullptr; ///< Created, Sample, Earlier
+  PlaceID Place = NoPlace;             ///< Initial, Sample
   /// Made by a function whose body is not known: it returns tensors by value.
   bool IsAssumed = false;
 };
@@ -108,6 +109,8 @@ public:
   StorageTable() : Storages(1) {}
   StorageID created(const clang::Expr *E, unsigned Index, FrameID F);
   StorageID initial(PlaceID P);
+  StorageID sample(PlaceID P, const clang::Stmt *At);
+  llvm::ArrayRef<StorageID> samples(PlaceID P) const;
   StorageID earlier(StorageID S);
   const Storage &operator[](StorageID S) const { return Storages[S]; }
   Storage &operator[](StorageID S) { return Storages[S]; }
@@ -123,6 +126,7 @@ private:
   StorageID intern(Storage S, Key K);
   std::vector<Storage> Storages;
   std::map<Key, StorageID> Index;
+  llvm::DenseMap<PlaceID, llvm::SmallVector<StorageID, 2>> Samples;
 };
 
 } // namespace tensorscope

@@ -65,6 +65,14 @@ std::vector<StorageID> StateStore::reachable(const State &S, PlaceID P) {
     auto Grandchildren = F.Places.children(Child);
     Todo.append(Grandchildren.begin(), Grandchildren.end());
   }
+  // What was taken out of it before shares its storages.
+  for (StorageID R : std::vector<StorageID>(Result)) {
+    if (F.Storages[R].Kind != StorageKind::Initial)
+      continue;
+    for (StorageID Sample : F.Storages.samples(F.Storages[R].Place))
+      if (S.Statuses.lookup(Sample))
+        Result.push_back(Sample);
+  }
   llvm::sort(Result);
   Result.erase(std::unique(Result.begin(), Result.end()), Result.end());
   if (!Result.empty() && Result.front() == UnknownStorage)
@@ -139,6 +147,8 @@ void StateStore::assign(State &S, const Fact &A) {
       Todo.append(Below.begin(), Below.end());
     }
   }
+  if (auto Sample = takeSample(S, A))
+    New = *Sample;
   New = withVia(std::move(New), S, A.Dst, &A);
   if (A.IsWeak) {
     set(S, A.Dst, unite(valueAt(S, A.Dst), New));
@@ -180,14 +190,41 @@ static StorageStatus mergeStatus(const StorageStatus &A,
   return M;
 }
 
+/// What the same creation gave in an earlier iteration is another storage.
+void StateStore::makeRecent(State &S, StorageID Storage) {
+  const StorageStatus *Old = S.Statuses.lookup(Storage);
+  if (!Old)
+    return;
+  StorageID Earlier = F.Storages.earlier(Storage);
+  const StorageStatus *Older = S.Statuses.lookup(Earlier);
+  StorageStatus Both = Older ? mergeStatus(*Old, *Older) : *Old;
+  replaceStorage(S, Storage, Earlier);
+  setStatus(S, Earlier, Both);
+}
+
+/// An element that is read in a loop, or out of what the caller gave, is one of
+/// many: it gets a storage of its own, which fares as those do.
+std::optional<Value> StateStore::takeSample(State &S, const Fact &A) {
+  PlaceID From = A.Sources[0];
+  if (A.Sources.size() != 1 || From == NoPlace || A.IsWeak ||
+      !F.Places[A.Dst].IsHandle || !F.Places.isElementPath(From))
+    return std::nullopt;
+  Value V = valueAt(S, From);
+  if (V.Storages.empty() || V.isUnknown() ||
+      (A.Loop == NoLoop &&
+       F.Storages[V.Storages[0].Storage].Kind != StorageKind::Initial))
+    return std::nullopt;
+  StorageStatus Status = S.status(V.Storages[0].Storage);
+  for (const Held &H : V.Storages)
+    Status = mergeStatus(Status, S.status(H.Storage));
+  StorageID Sample = F.Storages.sample(From, A.At);
+  makeRecent(S, Sample);
+  setStatus(S, Sample, Status);
+  return Value::one(Sample);
+}
+
 void StateStore::create(State &S, const Fact &C) {
-  if (const StorageStatus *Old = S.Statuses.lookup(C.Storage)) {
-    StorageID Earlier = F.Storages.earlier(C.Storage);
-    const StorageStatus *Older = S.Statuses.lookup(Earlier);
-    StorageStatus Both = Older ? mergeStatus(*Old, *Older) : *Old;
-    replaceStorage(S, C.Storage, Earlier);
-    setStatus(S, Earlier, Both);
-  }
+  makeRecent(S, C.Storage);
   StorageStatus Status;
   Status.IsScopeResult = C.Value;
   if (!S.Scopes.empty() && !S.ScopesUnknown)
@@ -217,7 +254,8 @@ void StateStore::collectGarbage(State &S) {
       Used.insert(H.Storage);
   llvm::SmallVector<StorageID, 8> Dead;
   for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
-    if (F.Storages.isCreated(It->first) && !Used.contains(It->first))
+    if (F.Storages[It->first].Kind != StorageKind::Initial &&
+        !Used.contains(It->first))
       Dead.push_back(It->first);
   for (StorageID D : Dead)
     S.Statuses = StatusFactory.remove(S.Statuses, D);

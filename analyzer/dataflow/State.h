@@ -132,6 +132,8 @@ private:
   Value unite(const Value &A, const Value &B) const;
   Value withVia(Value V, const State &S, PlaceID Dst, const Fact *Via) const;
   void replaceStorage(State &S, StorageID Old, StorageID New);
+  void makeRecent(State &S, StorageID Storage);
+  std::optional<Value> takeSample(State &S, const Fact &A);
   bool outlivesInnermostScope(const State &S, PlaceID P) const;
 
   FunctionFacts &F;

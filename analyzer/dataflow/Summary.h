@@ -36,6 +36,8 @@ struct SummarySource {
   SourceKind Kind = SourceKind::Unknown;
   Path From;          ///< Interface
   unsigned Index = 0; ///< New, Assumed, ScopeResult: which one
+  /// Made while a scope was open in the callee.
+  bool IsMadeInScope = false;
 };
 
 struct SummaryStore {

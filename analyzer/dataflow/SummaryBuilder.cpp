@@ -18,6 +18,7 @@ public:
 
   Summary build() {
     collectUses();
+    collectScopedCreations();
     collectStatuses();
     collectStores();
     return std::move(Result);
@@ -27,6 +28,7 @@ private:
   std::optional<Path> pathOf(PlaceID P) const;
   bool isInitialOf(const Value &V, PlaceID P) const;
   void collectUses();
+  void collectScopedCreations();
   void collectStatuses();
   void collectStores();
   SummaryStore storeFor(PlaceID P);
@@ -39,6 +41,7 @@ private:
   llvm::ArrayRef<State> Exit;
   Summary Result;
   std::map<StorageID, unsigned> NewIndices;
+  std::set<StorageID> MadeInScope;
 };
 
 std::optional<Path> SummaryBuilder::pathOf(PlaceID P) const {
@@ -90,6 +93,17 @@ void SummaryBuilder::collectUses() {
   });
 }
 
+void SummaryBuilder::collectScopedCreations() {
+  Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
+    if (Fact.Kind != FactKind::Create)
+      return;
+    bool InScope =
+        llvm::all_of(Before, [](const State &S) { return S.isInScope(); });
+    if (InScope || Fact.IsMadeInScope)
+      MadeInScope.insert(Fact.Storage);
+  });
+}
+
 void SummaryBuilder::collectStatuses() {
   for (StorageID S = 1; S < F.Storages.size(); ++S) {
     if (F.Storages[S].Kind != StorageKind::Initial)
@@ -134,7 +148,8 @@ SummarySource SummaryBuilder::sourceFor(StorageID S) {
   bool IsAlive = llvm::all_of(Exit, [&](const State &State) {
     return State.status(S).How == Life::Live;
   });
-  if (Origin.Kind == StorageKind::Initial) {
+  if (Origin.Kind == StorageKind::Initial ||
+      Origin.Kind == StorageKind::Sample) {
     if (auto P = pathOf(Origin.Place)) {
       Source.Kind = SourceKind::Interface;
       Source.From = *P;
@@ -144,6 +159,7 @@ SummarySource SummaryBuilder::sourceFor(StorageID S) {
                   : Origin.IsAssumed ? SourceKind::Assumed
                                      : SourceKind::New;
     Source.Index = newIndex(S);
+    Source.IsMadeInScope = MadeInScope.count(S);
   }
   return Source;
 }

@@ -62,6 +62,7 @@ enum class TypeRole {
   None,    ///< carries no tensor, or none that is known
   Handle,  ///< holds one reference to one tensor
   Carrier, ///< holds tensors somewhere inside
+  Borrower, ///< points into a tensor's memory without owning it
   Module,  ///< a carrier whose construction makes tensors
   Scope,   ///< opens a scope for its life
   Session, ///< opens a session for its life

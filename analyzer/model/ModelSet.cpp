@@ -85,6 +85,7 @@ template <> struct ScalarEnumerationTraits<TypeRole> {
   static void enumeration(IO &IO, TypeRole &Role) {
     IO.enumCase(Role, "handle", TypeRole::Handle);
     IO.enumCase(Role, "carrier", TypeRole::Carrier);
+    IO.enumCase(Role, "borrower", TypeRole::Borrower);
     IO.enumCase(Role, "module", TypeRole::Module);
     IO.enumCase(Role, "scope", TypeRole::Scope);
     IO.enumCase(Role, "session", TypeRole::Session);
@@ -191,6 +192,13 @@ static void keepFirstError(const llvm::SMDiagnostic &Diag, void *Context) {
                .str();
 }
 
+/// A name without wildcards; `*` and `[]` may also end an operator's name.
+static bool isExactName(llvm::StringRef Name) {
+  if (!Name.consume_back("operator*"))
+    Name.consume_back("operator[]");
+  return Name.find_first_of("*?{[") == llvm::StringRef::npos;
+}
+
 llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
   std::string FirstError;
   ModelFile File;
@@ -206,8 +214,7 @@ llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
     T->Rows.push_back(std::make_unique<FunctionModel>(toModel(Row)));
     const FunctionModel *Model = T->Rows.back().get();
     for (llvm::StringRef Name : Row.Names) {
-      if (Name.find_first_of("*?{[") == llvm::StringRef::npos ||
-          Name.ends_with("operator*") || Name.ends_with("operator[]")) {
+      if (isExactName(Name)) {
         T->Exact[Name] = Model;
         continue;
       }
