@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model file that docs/models.md shows does what the page says: functions that are not seen are known by it.
+// RUN: sed -n '/^```yaml/,/^```/{/^```/!p;}' %source_root/docs/models.md > %t.yml
+// RUN: %check_tidy %s tensorscope-* %t "--config={CheckOptions: {tensorscope-use-after-release.Models: %t.yml}}"
+#include <tensorscope/tensorscope.h>
+#include <torch/torch.h>
+
+#include <utility>
+
+namespace app {
+torch::Tensor decode(int frame);
+torch::Tensor top_half(const torch::Tensor &image);
+void recycle(torch::Tensor image);
+void show(const torch::Tensor &image);
+template <typename Body> auto in_scope(Body &&body) { return std::forward<Body>(body)(); }
+void keep_forever(torch::Tensor image);
+struct Pool {
+  void give_back(torch::Tensor image);
+};
+struct Reader {
+  torch::Tensor next();
+};
+} // namespace app
+
+// A function that the model says releases its argument.
+void released() {
+  auto image = torch::zeros({480, 641});
+  auto half = app::top_half(image);
+  app::recycle(image);
+  app::show(half);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: use of 'half' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void givenBack(app::Pool &pool) {
+  auto image = torch::zeros({480, 641});
+  pool.give_back(image);
+  app::show(image);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: use of 'image' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+
+// A function that the model says makes tensors.
+void loop(app::Reader &reader, int frames) {
+  for (int i = 0; i < frames; ++i)
+    // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this loop creates tensors in each iteration with no scope open; open one scope per iteration with 'with_torch' or 'Scope' [tensorscope-unscoped-loop]
+    app::show(reader.next());
+}
+
+// A wrapper that the model says opens a scope, and one that retains.
+void wrapper(torch::Tensor &outer, const torch::Tensor &image) {
+  app::in_scope([&] { return image * 3; });
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope carries tensors and is discarded: they are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+  app::in_scope([&] {
+    outer = image + 1;
+    // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: tensor made in this scope is stored in 'outer', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+    return 3;
+  });
+  app::in_scope([&] {
+    outer = image + 1;
+    app::keep_forever(outer);
+    return 3;
+  });
+}
