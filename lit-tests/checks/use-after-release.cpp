@@ -211,11 +211,11 @@ void captured() {
   tensorscope::release(x);
   (void)later();
 }
-// False negative.
 void smartPointer() {
   auto x = std::make_shared<torch::Tensor>(torch::ones({3}));
   tensorscope::release(*x);
   (void)x->sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
 
 //===- Containers and structures ------------------------------------------===//

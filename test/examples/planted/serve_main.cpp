@@ -6,12 +6,15 @@
 #include "generator.h"
 #include "worker_pool.h"
 
+#include <tensorscope/tensorscope.h>
+
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
 
 static void touch(example::Generator& generator, example::EmbeddingCache& cache, example::WorkerPool& pool) {
+  tensorscope::Scope scope;
   std::printf("confidence %f\n", generator.confidence(torch::zeros({1, 1}, torch::kInt64)));
   std::printf("cached norm %f\n", cache.lookup("zebra").norm().item<float>());
   std::printf("left %f, cleared %f\n", cache.prune(2), cache.clear());
