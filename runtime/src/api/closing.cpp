@@ -6,6 +6,7 @@
 #include "core/region_stack.h"
 #include "hooks/graph.h"
 #include "hooks/library_calls.h"
+#include "hooks/observer.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
@@ -264,7 +265,7 @@ std::string decide(ThreadRecord& thread, Region& region, const Ending& ending) {
   if (!region.owned.empty()) {
     Classes classes(region.owned.take());
     if (!classes.empty()) {
-      const hooks::LibraryCall ours; // unpacking saved tensors runs operators
+      const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
       classify(thread, region, ending, classes);
       for (const auto& candidate : classes.all()) {
         count(thread, candidate);
@@ -286,6 +287,7 @@ std::string finish_region(ThreadRecord& thread, std::unique_ptr<Region> region, 
     platform::report_trouble(platform::Trouble::close_failed,
                              std::string("the end of a scope left its tensors alive: ") + error.what());
   }
+  hooks::leave_region(thread, *region);
   core::recycle_region(thread, std::move(region));
   return line;
 }

@@ -39,6 +39,7 @@ OpenRegion open_scope(const std::source_location& where) {
   hooks::watch_results(thread);
   Region& region = core::push_region(thread, core::RegionKind::scope, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();
+  hooks::observe_region(thread, region);
   return {&region, &thread, region.number};
 }
 

@@ -26,6 +26,7 @@ void open_session(const std::source_location& where) {
   hooks::watch_results(thread);
   auto& region = core::push_region(thread, core::RegionKind::session, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();
+  hooks::observe_region(thread, region);
 }
 
 void close_session(const std::source_location& where) {

@@ -69,6 +69,7 @@ void Region::reset() noexcept {
   number = 0;
   outer = nullptr;
   outer_depths = {};
+  outer_observers_off = false;
   outer_births.clear();
 }
 

@@ -171,6 +171,7 @@ class Region {
 
   Depths outer_depths; ///< of the code around the region; restored at its end
   Births outer_births;
+  bool outer_observers_off = false; ///< a library call around the region had switched the observers off
 
   void reset() noexcept;
 };

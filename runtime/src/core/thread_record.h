@@ -49,6 +49,7 @@ struct ThreadRecord {
   // Ownership.
   Depths depths;
   Births births;
+  bool observers_off = false; ///< a library call has switched this thread's observers off
   Region* innermost = nullptr;
   Region* session = nullptr;
   const OperatorInfo* current_operator = nullptr; ///< the outermost one that runs

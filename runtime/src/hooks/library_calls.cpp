@@ -3,6 +3,7 @@
 #include "hooks/library_calls.h"
 
 #include "core/region_stack.h"
+#include "hooks/observer.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
 #include "hooks/results.h"
@@ -14,19 +15,28 @@
 namespace tensorscope::hooks {
 namespace {
 
-/// Sets the thread's depths to none and puts them back.
+/// Sets the thread's depths to none, has it observed, and puts all back.
 class UserCode {
  public:
   UserCode() : thread_(core::current_record) {
-    if (thread_ != nullptr) {
-      depths_ = std::exchange(thread_->depths, {});
-      std::swap(births_, thread_->births);
+    if (thread_ == nullptr) {
+      return;
+    }
+    depths_ = std::exchange(thread_->depths, {});
+    std::swap(births_, thread_->births);
+    observers_off_ = thread_->observers_off;
+    if (observers_off_) {
+      observe_again(*thread_);
     }
   }
   ~UserCode() {
-    if (thread_ != nullptr) {
-      thread_->depths = depths_;
-      std::swap(births_, thread_->births);
+    if (thread_ == nullptr) {
+      return;
+    }
+    thread_->depths = depths_;
+    std::swap(births_, thread_->births);
+    if (observers_off_ && !thread_->observers_off) {
+      stop_observing(*thread_);
     }
   }
   UserCode(const UserCode&) = delete;
@@ -36,6 +46,7 @@ class UserCode {
   core::ThreadRecord* thread_;
   core::Depths depths_;
   core::Births births_;
+  bool observers_off_ = false;
 };
 
 bool look_for_interposers() {
@@ -65,16 +76,37 @@ bool look_for_interposers() {
 
 } // namespace
 
-LibraryCall::LibraryCall() noexcept {
-  if (auto* const thread = core::this_thread()) {
-    ++thread->depths.library;
+LibraryCall::LibraryCall(bool observed) noexcept {
+  auto* const thread = core::this_thread();
+  if (thread == nullptr) {
+    return;
   }
+  region_ = thread->innermost;
+  ++thread->depths.library;
+  enter_operator(*thread);
+  switched_off_ = !observed && stop_observing(*thread);
 }
 
 LibraryCall::~LibraryCall() {
   auto* const thread = core::current_record;
-  if (thread != nullptr && thread->depths.library != 0) {
-    --thread->depths.library;
+  if (thread == nullptr) {
+    return;
+  }
+  if (switched_off_) {
+    observe_again(*thread);
+  }
+  leave_operator(*thread);
+  if (thread->innermost == region_) {
+    thread->depths.library -= thread->depths.library != 0;
+    return;
+  }
+  // A region was opened in the call and left open: it would put the call's depth back at its end.
+  for (core::Region* region = thread->innermost; region != nullptr; region = region->outer) {
+    if (region->outer == region_) {
+      region->outer_depths.library -= region->outer_depths.library != 0;
+      region->outer_observers_off = false;
+      return;
+    }
   }
 }
 
@@ -141,6 +173,10 @@ void note_blob(const at::Tensor& tensor) noexcept {
 
 void explain_data_access(const c10::StorageImpl* storage) {
   throw_if_released(storage);
+}
+
+void note_observer(const void* start) noexcept {
+  note_added_observer(start);
 }
 
 bool interposers_reached() {

@@ -23,15 +23,24 @@ extern "C" {
 extern __attribute__((TENSORSCOPE_WEAK visibility("default"))) const char* const tensorscope_interposed_symbols[];
 }
 
+namespace tensorscope::core {
+class Region;
+}
+
 namespace tensorscope::hooks {
 
-/// While it lives, what operators make on this thread is LibTorch's own.
+/// While it lives, what operators make on this thread is LibTorch's own. Unless `observed`, our observers are off
+/// meanwhile, where that harms no others: a library call runs many operators.
 class TENSORSCOPE_API LibraryCall {
  public:
-  LibraryCall() noexcept;
+  explicit LibraryCall(bool observed = false) noexcept;
   ~LibraryCall();
   LibraryCall(const LibraryCall&) = delete;
   LibraryCall& operator=(const LibraryCall&) = delete;
+
+ private:
+  core::Region* region_ = nullptr; ///< the innermost one at the beginning
+  bool switched_off_ = false;
 };
 
 /// `closure` as user code inside a library call: what it makes belongs to the scope around the call.
@@ -48,6 +57,9 @@ TENSORSCOPE_API void note_blob(const at::Tensor& tensor) noexcept;
 
 /// LibTorch is about to say that the data of `storage` can't be had. Throws UseAfterRelease if that is our doing.
 TENSORSCOPE_API void explain_data_access(const c10::StorageImpl* storage);
+
+/// An observer that starts with `start` is being added to LibTorch.
+TENSORSCOPE_API void note_observer(const void* start) noexcept;
 
 /// Whether LibTorch reaches all interposers. When it does not, scopes release nothing at their end. The first
 /// call looks and prints one line if some are lost.

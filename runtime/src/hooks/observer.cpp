@@ -4,6 +4,7 @@
 #include "hooks/observer.h"
 
 #include "core/epochs.h"
+#include "hooks/library_calls.h"
 #include "hooks/operator_lookup.h"
 #include "hooks/references.h"
 #include "hooks/results.h"
@@ -37,32 +38,17 @@ std::unique_ptr<at::ObserverContext> mark_beginning(const at::RecordFunction& fu
   if (thread == nullptr) {
     return nullptr;
   }
-  if (thread->operators_in_flight == 0) {
-    if (function.scope() == at::RecordScope::FUNCTION && !operator_of(*thread, function)->is_operator) {
-      return std::make_unique<LabelledRange>();
-    }
-    thread->operator_stamp.store(thread->operator_stamp.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    if (!thread->observed.load(std::memory_order_relaxed)) {
-      thread->observed.store(true, std::memory_order_release);
-    }
-    platform::barrier_of_this_thread();
+  if (thread->operators_in_flight == 0 && !operator_of(*thread, function)->is_operator) {
+    return std::make_unique<LabelledRange>();
   }
-  ++thread->operators_in_flight;
+  enter_operator(*thread);
   return nullptr;
 }
 
 void mark_end(const at::RecordFunction&, at::ObserverContext* context) {
   ThreadRecord* const thread = core::current_record;
-  if (context != nullptr || thread == nullptr || thread->operators_in_flight == 0) {
-    return;
-  }
-  if (--thread->operators_in_flight == 0) {
-    thread->operator_stamp.store(thread->operator_stamp.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    if (epoch_waiting.load(std::memory_order_relaxed)) [[unlikely]] {
-      if (const auto hook = epoch_hook.load(std::memory_order_acquire)) {
-        hook();
-      }
-    }
+  if (context == nullptr && thread != nullptr) {
+    leave_operator(*thread);
   }
 }
 
@@ -108,7 +94,14 @@ void end_operator(const at::RecordFunction& function, at::ObserverContext* conte
     thread->depths.library -= thread->depths.library != 0;
     return;
   }
-  if (thread->depths.operators == 0 || --thread->depths.operators != 0) {
+  if (thread->depths.operators == 0) {
+    // The operator began outside of a region that was left open in it.
+    if (thread->innermost != nullptr && thread->innermost->outer_depths.operators != 0) {
+      --thread->innermost->outer_depths.operators;
+    }
+    return;
+  }
+  if (--thread->depths.operators != 0) {
     return;
   }
   if (thread->innermost == nullptr) {
@@ -135,13 +128,76 @@ std::unique_ptr<at::ObserverContext> begin_scripted(const at::RecordFunction& fu
   return nullptr;
 }
 
+/// Neither, until the observer is in place and the interposers are known to be reached.
+constinit std::atomic<bool> may_stop_observing{false};
+constinit std::atomic<bool> others_observe{false};
+
 } // namespace
+
+void enter_operator(ThreadRecord& thread) noexcept {
+  if (thread.operators_in_flight++ == 0) {
+    thread.operator_stamp.store(thread.operator_stamp.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    if (!thread.observed.load(std::memory_order_relaxed)) {
+      thread.observed.store(true, std::memory_order_release);
+    }
+    platform::barrier_of_this_thread();
+  }
+}
+
+void leave_operator(ThreadRecord& thread) noexcept {
+  if (thread.operators_in_flight == 0 || --thread.operators_in_flight != 0) {
+    return;
+  }
+  thread.operator_stamp.store(thread.operator_stamp.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  if (epoch_waiting.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (const auto hook = epoch_hook.load(std::memory_order_acquire)) {
+      hook();
+    }
+  }
+}
+
+bool stop_observing(ThreadRecord& thread) noexcept {
+  if (thread.observers_off || !may_stop_observing.load(std::memory_order_relaxed) ||
+      others_observe.load(std::memory_order_relaxed) || !at::isRecordFunctionEnabled()) {
+    return false;
+  }
+  at::enableRecordFunction(false);
+  thread.observers_off = true;
+  return true;
+}
+
+void observe_again(ThreadRecord& thread) noexcept {
+  thread.observers_off = false;
+  at::enableRecordFunction(true);
+}
+
+void observe_region(ThreadRecord& thread, core::Region& region) noexcept {
+  region.outer_observers_off = thread.observers_off;
+  if (thread.observers_off) {
+    observe_again(thread);
+  }
+}
+
+void leave_region(ThreadRecord& thread, const core::Region& region) noexcept {
+  if (region.outer_observers_off && !thread.observers_off && thread.depths.library != 0) {
+    stop_observing(thread);
+  }
+}
+
+void note_added_observer(const void* start) noexcept {
+  if (start != reinterpret_cast<const void*>(&mark_beginning) &&
+      start != reinterpret_cast<const void*>(&begin_operator) &&
+      start != reinterpret_cast<const void*>(&begin_scripted)) {
+    others_observe.store(true, std::memory_order_relaxed);
+  }
+}
 
 void install_observer() {
   platform::prepare_barrier();
-  at::addGlobalCallback(at::RecordFunctionCallback(&mark_beginning, &mark_end)
-                            .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  at::addGlobalCallback(
+      at::RecordFunctionCallback(&mark_beginning, &mark_end).scopes({at::RecordScope::FUNCTION}));
   core::note_unobserved_threads();
+  may_stop_observing.store(interposers_reached(), std::memory_order_relaxed);
   ::pthread_atfork(nullptr, nullptr, [] { core::forget_other_threads(); });
 }
 

@@ -9,6 +9,7 @@
 #include <tensorscope/error.h>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/edge.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -106,7 +107,7 @@ TENSORSCOPE_INTERPOSE(std::vector<at::Tensor>, engine_execute, TENSORSCOPE_SYMBO
                       const std::vector<at::Tensor>&, bool, bool, bool, const Edges&)
 std::vector<at::Tensor> engine_execute(void* self, const Edges& roots, const std::vector<at::Tensor>& inputs,
                                        bool keep_graph, bool create_graph, bool accumulate, const Edges& outputs) {
-  const LibraryCall library_call;
+  const LibraryCall library_call(create_graph); // gradients with a graph of their own are seen
   return call_original_engine_execute(self, roots, inputs, keep_graph, create_graph, accumulate, outputs);
 }
 
@@ -156,6 +157,22 @@ void data_access_error(const c10::StorageImpl* self) {
   call_original_data_access_error(self);
 }
 
+// A profiler's observers must see every operator; ours then step back no more.
+#define TENSORSCOPE_SYMBOL_ADD_GLOBAL "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
+#define TENSORSCOPE_SYMBOL_ADD_LOCAL "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE"
+
+TENSORSCOPE_INTERPOSE(at::CallbackHandle, add_global, TENSORSCOPE_SYMBOL_ADD_GLOBAL, at::RecordFunctionCallback)
+at::CallbackHandle add_global(at::RecordFunctionCallback callback) {
+  tensorscope::hooks::note_observer(reinterpret_cast<const void*>(callback.start()));
+  return call_original_add_global(callback);
+}
+
+TENSORSCOPE_INTERPOSE(at::CallbackHandle, add_local, TENSORSCOPE_SYMBOL_ADD_LOCAL, at::RecordFunctionCallback)
+at::CallbackHandle add_local(at::RecordFunctionCallback callback) {
+  tensorscope::hooks::note_observer(reinterpret_cast<const void*>(callback.start()));
+  return call_original_add_local(callback);
+}
+
 extern "C" {
 const char* const tensorscope_interposed_symbols[] = {
     TENSORSCOPE_SYMBOL_STEP("3SGD"),
@@ -178,6 +195,8 @@ const char* const tensorscope_interposed_symbols[] = {
     TENSORSCOPE_SYMBOL_BLOB,
     TENSORSCOPE_SYMBOL_GRADIENT,
     TENSORSCOPE_SYMBOL_DATA_ERROR,
+    TENSORSCOPE_SYMBOL_ADD_GLOBAL,
+    TENSORSCOPE_SYMBOL_ADD_LOCAL,
     nullptr,
 };
 }
