@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Model files: what their rows mean, and what is said of mistakes in them.
+#include "model/ModelSet.h"
+
+#include <gtest/gtest.h>
+
+namespace tensorscope {
+namespace {
+
+std::string errorOf(llvm::StringRef Yaml) {
+  ModelSet Set;
+  return llvm::toString(Set.add(Yaml, "own.yml"));
+}
+
+TEST(ModelSetTest, BuiltinFilesAreRead) {
+  ModelSet Set = ModelSet::builtin();
+  ASSERT_TRUE(Set.function("tensorscope::release"));
+  EXPECT_EQ(Set.function("tensorscope::release")->Effects[0].Kind,
+            EffectKind::Release);
+  EXPECT_EQ(Set.type("at::Tensor"), TypeRole::Handle);
+  EXPECT_EQ(Set.type("std::string"), TypeRole::None);
+  EXPECT_EQ(Set.function("mine::unheard_of"), nullptr);
+}
+
+TEST(ModelSetTest, PatternsMatchAndExactNamesWin) {
+  ModelSet Set;
+  ASSERT_FALSE(Set.add(R"(
+version: 1
+functions:
+  - {names: ["my::Box::put"], effects: [insert(this)]}
+  - {names: ["my::*::{put,take}", "my::Box::operator*"], result: element(this)}
+)", "own.yml"));
+  EXPECT_EQ(Set.function("my::Box::put")->Result, ResultKind::None);
+  EXPECT_EQ(Set.function("my::Bag::put")->Result, ResultKind::Element);
+  EXPECT_EQ(Set.function("my::Box::operator*")->ResultArg, ThisArg);
+  EXPECT_EQ(Set.function("my::Box::operator->"), nullptr);
+}
+
+TEST(ModelSetTest, LaterRowsWin) {
+  ModelSet Set = ModelSet::builtin();
+  ASSERT_FALSE(Set.add("version: 1\n"
+                       "functions:\n"
+                       "  - {names: [\"tensorscope::release\"], "
+                       "effects: [retain(0)]}\n",
+                       "own.yml"));
+  EXPECT_EQ(Set.function("tensorscope::release")->Effects[0].Kind,
+            EffectKind::Retain);
+}
+
+TEST(ModelSetTest, MistakesNameFileAndLine) {
+  EXPECT_EQ(errorOf("version: 1\n"
+                    "functions:\n"
+                    "  - {names: [f], effects: [realease(0)]}\n"),
+            "own.yml:3: unknown word in a model row");
+  EXPECT_EQ(errorOf("version: 1\n"
+                    "types:\n"
+                    "  - {name: T, is: handel}\n"),
+            "own.yml:3: unknown enumerated scalar");
+  EXPECT_EQ(errorOf("version: 1\n"
+                    "functions:\n"
+                    "  - {names: [f], effects: [release(x)]}\n"),
+            "own.yml:3: an argument is a number or 'this'");
+  EXPECT_EQ(errorOf("version: 2\n"), "own.yml:1: this tool reads version 1");
+  EXPECT_EQ(errorOf("version: 1\nfunktions: []\n"),
+            "own.yml:2: unknown key 'funktions'");
+}
+
+} // namespace
+} // namespace tensorscope
