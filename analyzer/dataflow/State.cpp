@@ -205,8 +205,8 @@ void StateStore::makeRecent(State &S, StorageID Storage) {
 /// An element that is read in a loop, or out of what the caller gave, is one of
 /// many: it gets a storage of its own, which fares as those do.
 std::optional<Value> StateStore::takeSample(State &S, const Fact &A) {
-  PlaceID From = A.Sources[0];
-  if (A.Sources.size() != 1 || From == NoPlace || A.IsWeak ||
+  PlaceID From = A.Sources.size() == 1 ? A.Sources[0] : NoPlace;
+  if (From == NoPlace || A.IsWeak ||
       !F.Places[A.Dst].IsHandle || !F.Places.isElementPath(From))
     return std::nullopt;
   Value V = valueAt(S, From);
