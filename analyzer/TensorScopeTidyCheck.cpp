@@ -3,10 +3,10 @@
 // From the analyzer's diagnostics to clang-tidy's, with options and sharing.
 #include "TensorScopeTidyCheck.h"
 #include "clang-tidy/ClangTidyDiagnosticConsumer.h"
+#include "model/ModelSet.h"
 #include "clang/ASTMatchers/ASTMatchers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "model/ModelSet.h"
 
 using namespace clang::ast_matchers;
 
@@ -45,10 +45,10 @@ loadModels(llvm::ArrayRef<std::string> Files,
   return Models;
 }
 
-const AnalyzerResult &SharedAnalysis::resultFor(
-    clang::ASTContext &Context,
-    const std::function<bool(llvm::StringRef)> &Enabled,
-    const std::function<void(llvm::StringRef)> &Problem) {
+const AnalyzerResult &
+SharedAnalysis::resultFor(clang::ASTContext &Context,
+                          const std::function<bool(llvm::StringRef)> &Enabled,
+                          const std::function<void(llvm::StringRef)> &Problem) {
   if (!Result) {
     ModelSet Models = loadModels(ModelFiles, Problem);
     Result = analyzeTranslationUnit(Context, Models, Options, Enabled);
@@ -74,8 +74,8 @@ TensorScopeTidyCheck::TensorScopeTidyCheck(
     : ClangTidyCheck(Name, Context), TidyContext(*Context), Rule(Rule.str()),
       Analysis(std::move(SharedByAll)),
       Scopes(Options.getLocalOrGlobal("Scopes", ScopesMode::Auto)),
-      SmallLoopBound(Options.getLocalOrGlobal("SmallLoopBound",
-                                              AnalyzerOptions().SmallLoopBound)),
+      SmallLoopBound(Options.getLocalOrGlobal(
+          "SmallLoopBound", AnalyzerOptions().SmallLoopBound)),
       Models(Options.getLocalOrGlobal("Models", "").str()) {
   if (ownsLoopOptions()) {
     Analysis->Options.Scopes = Scopes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bridge from clang-tidy to the analyzer: one clang-tidy check per rule, all
-// of them fed by one analysis of the translation unit. Made by the module.
+// The bridge from clang-tidy to the analyzer: one clang-tidy check per rule,
+// all of them fed by one analysis of the translation unit. Made by the module.
 #ifndef TENSORSCOPE_TENSORSCOPETIDYCHECK_H
 #define TENSORSCOPE_TENSORSCOPETIDYCHECK_H
 

@@ -14,8 +14,8 @@ namespace tensorscope {
 
 class TensorScopeTidyModule : public clang::tidy::ClangTidyModule {
 public:
-  void addCheckFactories(
-      clang::tidy::ClangTidyCheckFactories &Factories) override {
+  void
+  addCheckFactories(clang::tidy::ClangTidyCheckFactories &Factories) override {
     auto Analyses = std::make_shared<SharedAnalyses>();
     for (const CheckInfo &Info : allChecks())
       Factories.registerCheckFactory(
@@ -35,4 +35,5 @@ static clang::tidy::ClangTidyModuleRegistry::Add<TensorScopeTidyModule>
 } // namespace tensorscope
 
 /// Forces the linker to keep this file where it is linked statically.
-volatile int TensorScopeModuleAnchorSource = 0; // NOLINT(misc-use-internal-linkage)
+volatile int TensorScopeModuleAnchorSource =
+    0; // NOLINT(misc-use-internal-linkage)

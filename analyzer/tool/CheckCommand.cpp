@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tensorscope check`: options, then database, workers, report, output.
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
-#include "llvm/Support/raw_ostream.h"
 #include "model/ModelSet.h"
 #include "tool/CheckRun.h"
 #include "tool/CheckSelection.h"
@@ -18,6 +14,10 @@
 #include "tool/SourceTexts.h"
 #include "tool/WorkerPool.h"
 #include "tool/Writers.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace cl = llvm::cl;
 
@@ -33,8 +33,10 @@ public:
   int run() override;
 
 private:
-  llvm::Error readOptions();
+  llvm::Error readOutputOptions();
   llvm::Error readConfig();
+  llvm::Error selectChecks();
+  llvm::Error readAnalysisOptions();
   llvm::Expected<Report> check(SourceTexts &Sources);
   llvm::Error writeOutput(const Report &Result, SourceTexts &Sources);
   void writeMessages(const Report &Result);
@@ -45,39 +47,55 @@ private:
   cl::list<std::string> Paths{cl::Positional, cl::desc("[file or folder...]"),
                               cl::sub(Sub), cl::cat(Category)};
   Opt<std::string> Build{
-      "p", cl::desc("Folder with compile_commands.json, or the file "
-                    "(default: the nearest at or above the first path)"),
+      "p",
+      cl::desc("Folder with compile_commands.json, or the file "
+               "(default: the nearest at or above the first path)"),
       cl::value_desc("folder"), cl::sub(Sub), cl::cat(Category)};
   Opt<std::string> Level{
-      "level", cl::desc("Report findings up to this level: 0 certain, 1 "
-                        "likely, 2 advice (default: 1)"),
+      "level",
+      cl::desc("Report findings up to this level: 0 certain, 1 "
+               "likely, 2 advice (default: 1)"),
       cl::value_desc("0|1|2"), cl::sub(Sub), cl::cat(Category)};
   Opt<std::string> Checks{
-      "checks", cl::desc("Comma-separated checks to switch on, or off with a "
-                         "'-' before; wildcards work"),
+      "checks",
+      cl::desc("Comma-separated checks to switch on, or off with a "
+               "'-' before; wildcards work"),
       cl::value_desc("list"), cl::sub(Sub), cl::cat(Category)};
   Opt<std::string> Scopes{
-      "scopes", cl::desc("When a loop needs a scope: auto (in code that "
-                         "includes tensorscope.h), required, off"),
+      "scopes",
+      cl::desc("When a loop needs a scope: auto (in code that "
+               "includes tensorscope.h), required, off"),
       cl::value_desc("mode"), cl::sub(Sub), cl::cat(Category)};
   Opt<std::string> ConfigPath{
-      "config", cl::desc("Settings (default: the nearest .tensorscope.yml at "
-                         "or above the first path)"),
+      "config",
+      cl::desc("Settings (default: the nearest .tensorscope.yml at "
+               "or above the first path)"),
       cl::value_desc("file"), cl::sub(Sub), cl::cat(Category)};
-  Opt<std::string> Format{"format", cl::desc("text (default), json or sarif"),
-                          cl::value_desc("name"), cl::init("text"),
-                          cl::sub(Sub), cl::cat(Category)};
+  Opt<std::string> Format{"format",
+                          cl::desc("text (default), json or sarif"),
+                          cl::value_desc("name"),
+                          cl::init("text"),
+                          cl::sub(Sub),
+                          cl::cat(Category)};
   Opt<std::string> Output{
-      "output", cl::desc("Write the findings here, whole or not at all "
-                         "(default: standard output)"),
-      cl::value_desc("file"), cl::init("-"), cl::sub(Sub), cl::cat(Category)};
+      "output",
+      cl::desc("Write the findings here, whole or not at all "
+               "(default: standard output)"),
+      cl::value_desc("file"),
+      cl::init("-"),
+      cl::sub(Sub),
+      cl::cat(Category)};
   Opt<std::string> Jobs{
-      "jobs", cl::desc("Files to check at once (default: one per processor, "
-                       "as far as 1 GB of memory each allows)"),
+      "jobs",
+      cl::desc("Files to check at once (default: one per processor, "
+               "as far as 1 GB of memory each allows)"),
       cl::value_desc("n"), cl::sub(Sub), cl::cat(Category)};
-  Opt<std::string> Color{"color", cl::desc("auto (default), always or never"),
-                         cl::value_desc("when"), cl::init("auto"),
-                         cl::sub(Sub), cl::cat(Category)};
+  Opt<std::string> Color{"color",
+                         cl::desc("auto (default), always or never"),
+                         cl::value_desc("when"),
+                         cl::init("auto"),
+                         cl::sub(Sub),
+                         cl::cat(Category)};
   Opt<bool> Timing{"timing", cl::desc("Print parse and analysis times"),
                    cl::sub(Sub), cl::cat(Category)};
   Opt<bool> Quiet{"quiet",
@@ -105,7 +123,23 @@ static llvm::Error badValue(llvm::StringRef Option, llvm::StringRef Value,
                  "'");
 }
 
-/// The configuration first, so that the command line wins.
+llvm::Error CheckCommand::readOutputOptions() {
+  if (Format != "text" && Format != "json" && Format != "sarif")
+    return badValue("format", Format, "text, json or sarif");
+  if (Color != "auto" && Color != "always" && Color != "never")
+    return badValue("color", Color, "auto, always or never");
+  JobCount = defaultJobs();
+  if (!Jobs.empty() &&
+      (llvm::StringRef(Jobs).getAsInteger(10, JobCount) || JobCount == 0))
+    return badValue("jobs", Jobs, "a number from 1");
+  // Known before the work is done rather than after it.
+  std::string Folder = llvm::sys::path::parent_path(absolutePath(Output)).str();
+  if (Output != "-" && !llvm::sys::fs::is_directory(Folder))
+    return problem("cannot write " + Output + ": no folder " + Folder);
+  return llvm::Error::success();
+}
+
+/// Read before the analysis' options, so that the command line wins.
 llvm::Error CheckCommand::readConfig() {
   std::string Path = ConfigPath;
   if (Path.empty())
@@ -122,23 +156,7 @@ llvm::Error CheckCommand::readConfig() {
   return llvm::Error::success();
 }
 
-llvm::Error CheckCommand::readOptions() {
-  if (Format != "text" && Format != "json" && Format != "sarif")
-    return badValue("format", Format, "text, json or sarif");
-  if (Color != "auto" && Color != "always" && Color != "never")
-    return badValue("color", Color, "auto, always or never");
-  // Known before the work is done rather than after it.
-  std::string Folder =
-      llvm::sys::path::parent_path(absolutePath(Output)).str();
-  if (Output != "-" && !llvm::sys::fs::is_directory(Folder))
-    return problem("cannot write " + Output + ": no folder " + Folder);
-  JobCount = defaultJobs();
-  if (!Jobs.empty() &&
-      (llvm::StringRef(Jobs).getAsInteger(10, JobCount) || JobCount == 0))
-    return badValue("jobs", Jobs, "a number from 1");
-  if (llvm::Error Failure = readConfig())
-    return Failure;
-
+llvm::Error CheckCommand::selectChecks() {
   unsigned HighestLevel = Settings.Level.value_or(1);
   if (Level.getNumOccurrences() &&
       (llvm::StringRef(Level).getAsInteger(10, HighestLevel) ||
@@ -151,7 +169,10 @@ llvm::Error CheckCommand::readOptions() {
   for (llvm::StringRef Entry : Entries)
     if (llvm::Error Failure = Selection->apply(Entry))
       return Failure;
+  return llvm::Error::success();
+}
 
+llvm::Error CheckCommand::readAnalysisOptions() {
   Analysis.Scopes = Settings.Scopes.value_or(Analysis.Scopes);
   if (Scopes.getNumOccurrences()) {
     std::optional<ScopesMode> Mode = scopesMode(Scopes);
@@ -220,8 +241,11 @@ llvm::Expected<Report> CheckCommand::check(SourceTexts &Sources) {
 }
 
 int CheckCommand::run() {
-  if (llvm::Error Failure = readOptions())
-    return refuse(std::move(Failure));
+  for (auto Read :
+       {&CheckCommand::readOutputOptions, &CheckCommand::readConfig,
+        &CheckCommand::selectChecks, &CheckCommand::readAnalysisOptions})
+    if (llvm::Error Failure = (this->*Read)())
+      return refuse(std::move(Failure));
   SourceTexts Sources;
   llvm::Expected<Report> Result = check(Sources);
   if (!Result)

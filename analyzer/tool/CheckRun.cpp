@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/CheckRun.h"
-#include "llvm/Support/FileSystem.h"
 #include "tool/CompileDatabase.h"
 #include "tool/FileRunner.h"
 #include "tool/Paths.h"
 #include "tool/WorkerPool.h"
+#include "llvm/Support/FileSystem.h"
 
 using clang::tooling::CompileCommand;
 

@@ -5,10 +5,10 @@
 #ifndef TENSORSCOPE_TOOL_CHECKRUN_H
 #define TENSORSCOPE_TOOL_CHECKRUN_H
 
+#include "tool/Findings.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "tool/Findings.h"
 
 namespace tensorscope {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a database's compile command to one for Clang's parser.
+#include "tool/FileRunner.h"
 #include "clang/Tooling/ArgumentsAdjusters.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
-#include "tool/FileRunner.h"
 
 namespace path = llvm::sys::path;
 using namespace clang::tooling;
@@ -25,9 +25,10 @@ std::optional<std::string> reasonToSkip(const CompileCommand &Command) {
       ".c",   ".cc",   ".cpp", ".cxx", ".c++",
       ".ccm", ".cppm", ".ipp", ".ixx", ".mm"};
   bool Readable = llvm::is_contained(Known, Extension.lower());
-  bool NamesLanguage = llvm::any_of(
-      Command.CommandLine,
-      [](llvm::StringRef Argument) { return Argument.starts_with("-x"); });
+  bool NamesLanguage =
+      llvm::any_of(Command.CommandLine, [](llvm::StringRef Argument) {
+        return Argument.starts_with("-x");
+      });
   if (!Readable && !NamesLanguage)
     return "not C or C++";
   return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The table of sub-commands.
-#include "llvm/Support/Error.h"
 #include "tool/Command.h"
+#include "llvm/Support/Error.h"
 
 namespace tensorscope {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/CompileDatabase.h"
+#include "tool/Paths.h"
 #include "clang/Tooling/JSONCompilationDatabase.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -8,7 +9,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
-#include "tool/Paths.h"
 
 namespace json = llvm::json;
 using clang::tooling::CompileCommand;
@@ -99,10 +99,10 @@ CompileDatabase::load(llvm::StringRef Location, llvm::StringRef StartPath) {
     return problem(*Path + ": " + Message);
   auto Expanded = clang::tooling::expandResponseFiles(
       std::move(Json), llvm::vfs::getRealFileSystem());
-  auto Inferred =
-      clang::tooling::inferTargetAndDriverMode(std::move(Expanded));
+  auto Inferred = clang::tooling::inferTargetAndDriverMode(std::move(Expanded));
   Database.Commands = Inferred->getAllCompileCommands();
-  std::string DatabaseFolder = absolutePath(llvm::sys::path::parent_path(*Path));
+  std::string DatabaseFolder =
+      absolutePath(llvm::sys::path::parent_path(*Path));
   for (CompileCommand &Command : Database.Commands) {
     Command.Directory = absolutePath(Command.Directory, DatabaseFolder);
     Command.Filename = absolutePath(Command.Filename, Command.Directory);
@@ -134,8 +134,8 @@ CompileDatabase::select(llvm::ArrayRef<std::string> Paths) const {
         Wanted[I] = Found = true;
     }
     if (!Found)
-      return problem(Path + ": " +
-                     (IsFolder ? "no file under it is" : "not") + " in " + File);
+      return problem(Path + ": " + (IsFolder ? "no file under it is" : "not") +
+                     " in " + File);
   }
   std::vector<CompileCommand> Selected;
   for (size_t I = 0; I < Commands.size(); ++I)
@@ -146,8 +146,7 @@ CompileDatabase::select(llvm::ArrayRef<std::string> Paths) const {
 
 unsigned CompileDatabase::lineOf(llvm::StringRef Source) const {
   llvm::StringRef All = Text;
-  for (llvm::StringRef Name :
-       {Source, llvm::sys::path::filename(Source)}) {
+  for (llvm::StringRef Name : {Source, llvm::sys::path::filename(Source)}) {
     std::string Quoted = llvm::formatv("{0}", json::Value(Name)).str();
     // A relative name in the database ends as the file's own name does.
     size_t At = All.find(Quoted);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/Config.h"
+#include "tool/CheckSelection.h"
+#include "tool/Paths.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
@@ -8,8 +10,6 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/YAMLParser.h"
 #include "llvm/Support/YAMLTraits.h"
-#include "tool/CheckSelection.h"
-#include "tool/Paths.h"
 
 namespace yaml = llvm::yaml;
 
@@ -184,11 +184,11 @@ static llvm::Error readModels(yaml::Node *Value, llvm::StringRef ConfigPath,
                               const llvm::SourceMgr &Sources, Config &Result) {
   auto *List = llvm::dyn_cast_or_null<yaml::SequenceNode>(Value);
   if (!List)
-    return problem(ConfigPath + ":" +
-                   llvm::Twine(Value ? Sources.FindLineNumber(
-                                           Value->getSourceRange().Start)
-                                     : 1) +
-                   ": models is a list of files and of models");
+    return problem(
+        ConfigPath + ":" +
+        llvm::Twine(
+            Value ? Sources.FindLineNumber(Value->getSourceRange().Start) : 1) +
+        ": models is a list of files and of models");
   for (yaml::Node &Item : *List) {
     unsigned Line = Sources.FindLineNumber(Item.getSourceRange().Start);
     if (auto *Name = llvm::dyn_cast<yaml::ScalarNode>(&Item)) {

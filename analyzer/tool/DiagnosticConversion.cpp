@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/DiagnosticConversion.h"
+#include "tool/Paths.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
-#include "tool/Paths.h"
 #include <algorithm>
 
 namespace tensorscope {

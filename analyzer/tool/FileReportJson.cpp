@@ -92,10 +92,11 @@ static json::Value toJSON(const Finding &F) {
 static bool fromJSON(const json::Value &Value, Finding &F, json::Path Path) {
   json::ObjectMapper Map(Value, Path);
   bool Maybe = false;
-  bool Read = Map && Map.map("rule", F.Rule) && mapCount(Map, "level", F.Level) &&
-              Map.map("maybe", Maybe) && Map.map("at", F.At) &&
-              Map.map("message", F.Message) && Map.map("steps", F.Steps) &&
-              Map.map("fix", F.Fix) && Map.map("function", F.Function);
+  bool Read = Map && Map.map("rule", F.Rule) &&
+              mapCount(Map, "level", F.Level) && Map.map("maybe", Maybe) &&
+              Map.map("at", F.At) && Map.map("message", F.Message) &&
+              Map.map("steps", F.Steps) && Map.map("fix", F.Fix) &&
+              Map.map("function", F.Function);
   F.Conf = Maybe ? Confidence::Maybe : Confidence::Definite;
   return Read;
 }
@@ -119,17 +120,17 @@ json::Value toJSON(const FileReport &R) {
 bool fromJSON(const json::Value &Value, FileReport &R, json::Path Path) {
   json::ObjectMapper Map(Value, Path);
   int Status = 0;
-  bool Read = Map && Map.map("file", R.File) && Map.map("status", Status) &&
-              Map.map("reason", R.Reason) && mapCount(Map, "errors", R.Errors) &&
-              Map.map("findings", R.Findings) &&
-              Map.map("nolint", R.FilesWithNoLint) &&
-              mapCount(Map, "analyzed", R.FunctionsAnalyzed) &&
-              mapCount(Map, "withErrors", R.FunctionsWithErrors) &&
-              mapCount(Map, "silenced", R.SilencedByUnknown) &&
-              Map.map("notAnalyzed", R.FunctionsNotAnalyzed) &&
-              Map.map("parse", R.ParseSeconds) &&
-              Map.map("analysis", R.AnalysisSeconds) &&
-              mapCount(Map, "peak", R.PeakMegabytes);
+  bool Read =
+      Map && Map.map("file", R.File) && Map.map("status", Status) &&
+      Map.map("reason", R.Reason) && mapCount(Map, "errors", R.Errors) &&
+      Map.map("findings", R.Findings) && Map.map("nolint", R.FilesWithNoLint) &&
+      mapCount(Map, "analyzed", R.FunctionsAnalyzed) &&
+      mapCount(Map, "withErrors", R.FunctionsWithErrors) &&
+      mapCount(Map, "silenced", R.SilencedByUnknown) &&
+      Map.map("notAnalyzed", R.FunctionsNotAnalyzed) &&
+      Map.map("parse", R.ParseSeconds) &&
+      Map.map("analysis", R.AnalysisSeconds) &&
+      mapCount(Map, "peak", R.PeakMegabytes);
   R.Status = static_cast<FileStatus>(Status);
   return Read;
 }

@@ -5,8 +5,8 @@
 #ifndef TENSORSCOPE_TOOL_FILEREPORTJSON_H
 #define TENSORSCOPE_TOOL_FILEREPORTJSON_H
 
-#include "llvm/Support/JSON.h"
 #include "tool/Findings.h"
+#include "llvm/Support/JSON.h"
 
 namespace tensorscope {
 

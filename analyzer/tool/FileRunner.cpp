@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/FileRunner.h"
+#include "tool/CheckSelection.h"
+#include "tool/DiagnosticConversion.h"
+#include "tool/Paths.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/Diagnostic.h"
@@ -10,9 +13,6 @@
 #include "clang/Tooling/Tooling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Timer.h"
-#include "tool/CheckSelection.h"
-#include "tool/DiagnosticConversion.h"
-#include "tool/Paths.h"
 #include <sys/resource.h>
 
 using clang::tooling::CompileCommand;
@@ -87,8 +87,7 @@ private:
 
 class AnalyzingAction : public clang::ASTFrontendAction {
 public:
-  AnalyzingAction(const RunSettings &Settings, FileReport &Report,
-                  double Start)
+  AnalyzingAction(const RunSettings &Settings, FileReport &Report, double Start)
       : Settings(Settings), Report(Report), Start(Start) {}
 
   std::unique_ptr<clang::ASTConsumer>
@@ -114,11 +113,10 @@ public:
     return std::make_unique<AnalyzingAction>(Settings, Report, Start);
   }
 
-  bool
-  runInvocation(std::shared_ptr<clang::CompilerInvocation> Invocation,
-                clang::FileManager *Files,
-                std::shared_ptr<clang::PCHContainerOperations> Operations,
-                clang::DiagnosticConsumer *Consumer) override {
+  bool runInvocation(std::shared_ptr<clang::CompilerInvocation> Invocation,
+                     clang::FileManager *Files,
+                     std::shared_ptr<clang::PCHContainerOperations> Operations,
+                     clang::DiagnosticConsumer *Consumer) override {
     // The process ends after this file; taking the AST apart is wasted time.
     Invocation->getFrontendOpts().DisableFree = true;
     return FrontendActionFactory::runInvocation(
@@ -155,8 +153,9 @@ FileReport checkFile(const CompileCommand &Command,
   if (std::error_code Error =
           llvm::sys::fs::set_current_path(Command.Directory))
     return failed(std::move(Report),
-                  {{}, "its compile command's folder " +
-                           Command.Directory + ": " + Error.message()});
+                  {{},
+                   "its compile command's folder " + Command.Directory + ": " +
+                       Error.message()});
 
   // Set to Analyzed by the consumer, so that a run that never gets there fails.
   Report.Status = FileStatus::Failed;

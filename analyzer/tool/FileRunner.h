@@ -6,8 +6,8 @@
 #define TENSORSCOPE_TOOL_FILERUNNER_H
 
 #include "checks/Analyzer.h"
-#include "clang/Tooling/CompilationDatabase.h"
 #include "tool/Findings.h"
+#include "clang/Tooling/CompilationDatabase.h"
 #include <optional>
 
 namespace tensorscope {

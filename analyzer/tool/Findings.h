@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What checking a file gives, as plain data: no Clang type, so that it can leave
-// the process that parsed the file. Filled by FileRunner, read by the writers.
+// What checking a file gives, as plain data: no Clang type, so that it can
+// leave the process that parsed the file. Filled by FileRunner, read by the
+// writers.
 #ifndef TENSORSCOPE_TOOL_FINDINGS_H
 #define TENSORSCOPE_TOOL_FINDINGS_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/Fingerprint.h"
+#include "tool/Paths.h"
+#include "tool/SourceTexts.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/SHA256.h"
-#include "tool/Paths.h"
-#include "tool/SourceTexts.h"
 
 namespace tensorscope {
 
@@ -20,9 +20,9 @@ void setFingerprints(llvm::MutableArrayRef<Finding> Findings,
   constexpr size_t HashBytes = 16;
   llvm::StringMap<unsigned> Seen;
   for (Finding &F : Findings) {
-    std::string Key =
-        F.Rule + '\0' + relativeTo(F.At.File, Root) + '\0' + F.Function + '\0' +
-        withoutSpace(Sources.line(F.At.File, F.At.Line)) + '\0';
+    std::string Key = F.Rule + '\0' + relativeTo(F.At.File, Root) + '\0' +
+                      F.Function + '\0' +
+                      withoutSpace(Sources.line(F.At.File, F.At.Line)) + '\0';
     Key += llvm::utostr(Seen[Key]++);
     auto Hash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(Key));
     F.Fingerprint = llvm::toHex(llvm::ArrayRef(Hash).take_front(HashBytes),

@@ -5,9 +5,9 @@
 #ifndef TENSORSCOPE_TOOL_FINGERPRINT_H
 #define TENSORSCOPE_TOOL_FINGERPRINT_H
 
+#include "tool/Findings.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include "tool/Findings.h"
 
 namespace tensorscope {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "llvm/Support/JSON.h"
 #include "tool/FileReportJson.h"
 #include "tool/Report.h"
 #include "tool/Writers.h"
+#include "llvm/Support/JSON.h"
 
 namespace json = llvm::json;
 

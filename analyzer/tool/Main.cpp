@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program `tensorscope`: finds the sub-command and runs it.
+#include "tool/Command.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
-#include "tool/Command.h"
 
 using namespace tensorscope;
 
 static void printVersion(llvm::raw_ostream &Out) {
-  Out << "tensorscope " TENSORSCOPE_VERSION " (LLVM " LLVM_VERSION_STRING
-         ")\n";
+  Out << "tensorscope " TENSORSCOPE_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
 }
 
 static int refuse(llvm::StringRef Line) {
@@ -36,10 +35,11 @@ int main(int Argc, const char **Argv) {
   if (Argc < 2)
     return refuse("no command given; try 'tensorscope --help'");
   llvm::StringRef First = Argv[1];
-  bool Known = llvm::any_of(Commands,
-                            [&](auto &C) { return C->name() == First; });
+  bool Known =
+      llvm::any_of(Commands, [&](auto &C) { return C->name() == First; });
   if (!Known && !First.starts_with("-"))
-    return refuse(("no command '" + First + "'; try 'tensorscope --help'").str());
+    return refuse(
+        ("no command '" + First + "'; try 'tensorscope --help'").str());
 
   std::string Complaints;
   llvm::raw_string_ostream Errors(Complaints);
@@ -49,7 +49,8 @@ int main(int Argc, const char **Argv) {
           Arguments.size(), Arguments.data(),
           "finds memory mistakes in C++ code over LibTorch\n", &Errors)) {
     // An option without its value is complained of to standard error.
-    return Complaints.empty() ? ExitProblem : refuse(firstComplaint(Complaints));
+    return Complaints.empty() ? ExitProblem
+                              : refuse(firstComplaint(Complaints));
   }
   for (auto &C : Commands)
     if (C->chosen())

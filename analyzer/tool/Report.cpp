@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/Report.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Path.h"
 #include "tool/CheckSelection.h"
 #include "tool/Config.h"
 #include "tool/Fingerprint.h"
 #include "tool/Paths.h"
 #include "tool/SourceTexts.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 #include <map>
 #include <set>
 #include <tuple>
@@ -45,8 +45,8 @@ static std::vector<FileReport> mergeFiles(std::vector<FileReport> Files) {
       continue;
     }
     FileReport &Other = Merged.back();
-    bool Worse = File.Status == FileStatus::Failed &&
-                 Other.Status != FileStatus::Failed;
+    bool Worse =
+        File.Status == FileStatus::Failed && Other.Status != FileStatus::Failed;
     bool Better = File.Status == FileStatus::Analyzed &&
                   Other.Status == FileStatus::Skipped;
     if (Worse || Better) {
@@ -68,8 +68,8 @@ static std::vector<FileReport> mergeFiles(std::vector<FileReport> Files) {
 
 /// The files whose NOLINT comments are known to silence nothing if they did
 /// not: those that were checked, and headers when all of their users were.
-static std::set<std::string>
-filesToJudge(llvm::ArrayRef<FileReport> Files, bool WholeDatabase) {
+static std::set<std::string> filesToJudge(llvm::ArrayRef<FileReport> Files,
+                                          bool WholeDatabase) {
   std::set<std::string> Judged;
   bool AllAnalyzed = llvm::all_of(Files, [](const FileReport &File) {
     return File.Status != FileStatus::Failed;
@@ -97,10 +97,8 @@ static void applySuppressions(Report &Result, const CheckSelection &Checks,
   for (Finding &F : Result.Findings)
     F.Suppressed = suppressionsOf(F.At.File).suppress(F.Rule, F.At.Line);
   for (const std::string &File : Judged)
-    for (SuppressionProblem &P :
-         suppressionsOf(File).problems([&Checks](llvm::StringRef Rule) {
-           return Checks.runs(Rule);
-         }))
+    for (SuppressionProblem &P : suppressionsOf(File).problems(
+             [&Checks](llvm::StringRef Rule) { return Checks.runs(Rule); }))
       Result.NoLintProblems.push_back({File, std::move(P)});
 }
 

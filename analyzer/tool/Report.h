@@ -5,9 +5,9 @@
 #ifndef TENSORSCOPE_TOOL_REPORT_H
 #define TENSORSCOPE_TOOL_REPORT_H
 
-#include "llvm/ADT/ArrayRef.h"
 #include "tool/Findings.h"
 #include "tool/Suppressions.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace tensorscope {
 

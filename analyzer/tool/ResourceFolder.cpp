@@ -42,11 +42,11 @@ llvm::Expected<std::string> findResourceFolder() {
   for (const std::string &Folder : Tried)
     if (!Folder.empty() && isResourceFolder(Folder))
       return Folder;
-  return llvm::createStringError(
-      llvm::inconvertibleErrorCode(),
-      "no include/stddef.h of Clang in any of " +
-          llvm::join(llvm::ArrayRef(Tried), ", ") +
-          "; install clang-" + llvm::Twine(CLANG_VERSION_MAJOR));
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 "no include/stddef.h of Clang in any of " +
+                                     llvm::join(llvm::ArrayRef(Tried), ", ") +
+                                     "; install clang-" +
+                                     llvm::Twine(CLANG_VERSION_MAJOR));
 }
 
 } // namespace tensorscope

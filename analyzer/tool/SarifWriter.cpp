@@ -2,15 +2,15 @@
 //
 // SARIF 2.1.0. The limits are those that GitHub documents for code scanning.
 #include "checks/Analyzer.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include "tool/FileReportJson.h"
 #include "tool/Paths.h"
 #include "tool/Report.h"
 #include "tool/SourceTexts.h"
 #include "tool/Writers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
 #include <map>
 
 namespace json = llvm::json;
@@ -118,9 +118,8 @@ private:
     Json.attributeObject("help", [&] {
       Json.attribute("text", (Info.Sentence + " " + Silence).str());
     });
-    Json.attributeObject("defaultConfiguration", [&] {
-      Json.attribute("level", severity(Level));
-    });
+    Json.attributeObject("defaultConfiguration",
+                         [&] { Json.attribute("level", severity(Level)); });
     Json.attributeObject("properties", [&] {
       Json.attribute("precision", Precision[Level]);
       Json.attributeArray("tags", [&] { Json.value("memory"); });
@@ -143,10 +142,10 @@ private:
       if (Kept.size() < Result.Findings.size())
         Json.object([&] {
           Json.attribute("level", "warning");
-          writeMessage("message",
-                       "only the worst " + llvm::utostr(Kept.size()) + " of " +
-                           llvm::utostr(Result.Findings.size()) +
-                           " findings are listed");
+          writeMessage("message", "only the worst " +
+                                      llvm::utostr(Kept.size()) + " of " +
+                                      llvm::utostr(Result.Findings.size()) +
+                                      " findings are listed");
         });
     });
   }
@@ -264,8 +263,7 @@ private:
   }
 
   void writeMessage(llvm::StringRef Key, llvm::StringRef Text) {
-    Json.attributeObject(Key,
-                         [&] { Json.attribute("text", toUtf8(Text)); });
+    Json.attributeObject(Key, [&] { Json.attribute("text", toUtf8(Text)); });
   }
 
   /// Our columns count bytes, SARIF's count code points.

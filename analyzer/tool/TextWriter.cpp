@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tool/Paths.h"
+#include "tool/Report.h"
+#include "tool/SourceTexts.h"
+#include "tool/Writers.h"
 #include "clang/Basic/DiagnosticOptions.h"
 #include "clang/Basic/LangOptions.h"
 #include "clang/Basic/SourceManager.h"
@@ -6,10 +10,6 @@
 #include "clang/Frontend/TextDiagnostic.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "tool/Paths.h"
-#include "tool/Report.h"
-#include "tool/SourceTexts.h"
-#include "tool/Writers.h"
 #include <map>
 
 namespace tensorscope {

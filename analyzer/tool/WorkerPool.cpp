@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/WorkerPool.h"
+#include "tool/FileReportJson.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Threading.h"
 #include "llvm/Support/raw_ostream.h"
-#include "tool/FileReportJson.h"
 #include <algorithm>
 #include <cstring>
 #include <poll.h>

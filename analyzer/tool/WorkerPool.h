@@ -8,8 +8,8 @@
 #ifndef TENSORSCOPE_TOOL_WORKERPOOL_H
 #define TENSORSCOPE_TOOL_WORKERPOOL_H
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "tool/Findings.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <functional>
 
 namespace tensorscope {
