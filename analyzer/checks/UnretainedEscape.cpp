@@ -42,6 +42,8 @@ public:
 
 private:
   bool outlives(PlaceID P, ScopeID Scope) const {
+    if (Facts.Places.isAdopted(P))
+      return false;
     const PlaceInfo &Root = Facts.Places[Facts.Places.root(P)];
     return Root.IsOuter || Root.Depth < Facts.Scopes[Scope].Depth;
   }

@@ -88,7 +88,9 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
     on(FactKind::Use, Value, C.E);
     return;
   }
-  if (Value != NoPlace) {
+  if (C.ObjectPlace == NoPlace) {
+    on(FactKind::Keep, Value, C.E);
+  } else if (Value != NoPlace) {
     assign(C.ObjectPlace, Value, C.E);
   } else if (C.ObjectPlace != NoPlace) {
     const Expr *Source = C.Args.empty() ? nullptr : stripWrappers(C.Args[0]);

@@ -85,7 +85,7 @@ void dumpFacts(StorageFlow &Flow, const ASTContext &Ctx,
   });
 }
 
-static llvm::StringRef lifeName(Life How) {
+llvm::StringRef lifeName(Life How) {
   switch (How) {
   case Life::Live:
     return "live";

@@ -10,6 +10,9 @@
 
 namespace tensorscope {
 
+/// "live", "released", "ended" or "unknown".
+llvm::StringRef lifeName(Life How);
+
 /// One line per reachable fact, in the order of forEachFact, with the number
 /// of states before it.
 void dumpFacts(StorageFlow &Flow, const clang::ASTContext &Ctx,

@@ -46,6 +46,11 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::Retain:
     on(FactKind::Retain, P, C.E);
     break;
+  case EffectKind::Adopt:
+    if (P != NoPlace)
+      Out.Places[P].IsAdopted = true;
+    on(FactKind::Retain, P, C.E);
+    break;
   case EffectKind::Release:
     on(FactKind::Release, P, C.E);
     break;

@@ -110,6 +110,13 @@ bool PlaceTable::isElementPath(PlaceID P) const {
   return false;
 }
 
+bool PlaceTable::isAdopted(PlaceID P) const {
+  for (; P != NoPlace; P = Places[P].Base)
+    if (Places[P].IsAdopted)
+      return true;
+  return false;
+}
+
 std::string PlaceTable::name(PlaceID P, const ASTContext &Ctx) const {
   const PlaceInfo &Pl = Places[P];
   switch (Pl.Kind) {
@@ -121,6 +128,11 @@ std::string PlaceTable::name(PlaceID P, const ASTContext &Ctx) const {
         Names += (Names.empty() ? "" : ", ") + B->getNameAsString();
       return Names;
     }
+    // The hidden variable of a range-for is named by the range.
+    if (const auto *Var =
+            dyn_cast<VarDecl>(static_cast<const ValueDecl *>(Pl.Key));
+        Var && Var->isImplicit() && Var->getInit())
+      return sourceText(Var->getInit(), Ctx);
     return static_cast<const ValueDecl *>(Pl.Key)->getNameAsString();
   case PlaceKind::Temporary:
     return sourceText(static_cast<const Expr *>(Pl.Key), Ctx);

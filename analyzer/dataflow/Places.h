@@ -49,6 +49,9 @@ struct PlaceInfo {
   unsigned Depth = 0;
   /// Its root outlives the function: a global, a member, a reference parameter.
   bool IsOuter = false;
+  /// Whatever comes to be reachable from it leaves its scope. Of the whole
+  /// function: where the adoption ends is not followed.
+  bool IsAdopted = false;
 };
 
 class PlaceTable {
@@ -75,6 +78,7 @@ public:
   llvm::ArrayRef<PlaceID> children(PlaceID P) const;
   /// True for a place all of whose writes add to what it holds.
   bool isElementPath(PlaceID P) const;
+  bool isAdopted(PlaceID P) const;
 
   /// As the user wrote it: `t.best`, `cache[...]`, `hidden`.
   std::string name(PlaceID P, const clang::ASTContext &Ctx) const;

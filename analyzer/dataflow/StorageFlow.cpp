@@ -242,7 +242,19 @@ void StorageFlow::endScope(State &S, const Fact &F) {
     endRegion(S, *Open, F);
 }
 
+/// What an adopted object reaches when a scope ends is its own.
+void StorageFlow::keepAdopted(State &S) {
+  for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It)
+    if (Facts.Places.isAdopted(It->first))
+      for (const Held &H : It->second.Storages) {
+        StorageStatus Status = S.status(H.Storage);
+        Status.MaybeKept = true;
+        Store.setStatus(S, H.Storage, Status);
+      }
+}
+
 void StorageFlow::endRegion(State &S, ScopeID Scope, const Fact &F) {
+  keepAdopted(S);
   std::vector<StorageID> Result;
   if (F.Kind == FactKind::ScopeEnd && F.Src != NoPlace)
     Result = Store.reachable(S, F.Src);

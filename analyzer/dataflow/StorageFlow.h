@@ -43,6 +43,7 @@ private:
   void keep(State &S, const Fact &F);
   void beginScope(State &S, const Fact &F);
   void endScope(State &S, const Fact &F);
+  void keepAdopted(State &S);
   void endRegion(State &S, ScopeID Scope, const Fact &F);
   bool assumeDefined(State &S, const Fact &F);
   bool assumeAlive(State &S, const Fact &F);

@@ -209,9 +209,17 @@ void SummaryBuilder::collectStores() {
   std::set<StorageID> Leaving;
   for (const auto &[S, Index] : NewIndices)
     Leaving.insert(S);
+  std::set<StorageID> OneElement;
+  Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
+    if (Fact.Kind == FactKind::OneElement)
+      for (const State &S : Before)
+        for (const Held &H : Flow.store().valueAt(S, Fact.Src).Storages)
+          OneElement.insert(H.Storage);
+  });
   Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
     bool IsCreation =
         (Fact.Kind == FactKind::Create && !Leaving.count(Fact.Storage) &&
+         !OneElement.count(Fact.Storage) &&
          !F.Storages[Fact.Storage].IsAssumed) ||
         Fact.Kind == FactKind::CreateInside;
     LoopID Loop = Fact.Loop;

@@ -25,7 +25,9 @@ FunctionModel ApiModel::libraryDefault(const FunctionDecl *F) {
   FunctionModel Model;
   const auto *Method = dyn_cast<CXXMethodDecl>(F);
   bool HasObject = Method && Method->isInstance();
-  bool IsStandard = llvm::StringRef(qualifiedName(F)).starts_with("std::");
+  std::string Name = qualifiedName(F);
+  bool IsStandard = llvm::StringRef(Name).starts_with("std::") ||
+                    llvm::StringRef(Name).starts_with("__gnu_cxx::");
   Model.UsesTensors = !IsStandard;
   QualType Result = F->getReturnType();
   if (!Types.carriesTensors(Result))

@@ -26,6 +26,7 @@ enum class ResultKind {
 
 enum class EffectKind {
   Retain,       ///< leaves its scope; plain reference counting owns it
+  Adopt,        ///< what it reaches, now or later, leaves its scope
   Release,      ///< freed now, for every alias
   Insert,       ///< every later argument is added to the elements of this one
   Clear,        ///< all elements are dropped

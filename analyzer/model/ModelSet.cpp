@@ -53,6 +53,7 @@ std::optional<ResultKind> resultKind(llvm::StringRef Verb) {
 std::optional<EffectKind> effectKind(llvm::StringRef Verb) {
   return llvm::StringSwitch<std::optional<EffectKind>>(Verb)
       .Case("retain", EffectKind::Retain)
+      .Case("adopt", EffectKind::Adopt)
       .Case("release", EffectKind::Release)
       .Case("insert", EffectKind::Insert)
       .Case("clear", EffectKind::Clear)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "AnalyzedCode.h"
 
+#include "dataflow/FactsDump.h"
+
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
 #include "clang/Frontend/ASTUnit.h"
@@ -68,8 +70,7 @@ AnalyzedCode::AnalyzedCode(const std::string &Code, AnalyzerOptions Options)
 
 AnalyzedCode::~AnalyzedCode() = default;
 
-static std::string lifeName(const StateStore &, const FunctionFacts &,
-                            const State &S, const Value &V) {
+static std::string livesOf(const State &S, const Value &V) {
   if (V.Storages.empty())
     return "nothing";
   if (V.isUnknown())
@@ -77,19 +78,7 @@ static std::string lifeName(const StateStore &, const FunctionFacts &,
   std::set<Life> All;
   for (const Held &H : V.Storages)
     All.insert(S.status(H.Storage).How);
-  if (All.size() > 1)
-    return "mixed";
-  switch (*All.begin()) {
-  case Life::Live:
-    return "live";
-  case Life::Released:
-    return "released";
-  case Life::Ended:
-    return "ended";
-  case Life::Unknown:
-    return "unknown";
-  }
-  return "";
+  return All.size() > 1 ? "mixed" : lifeName(*All.begin()).str();
 }
 
 static std::string pointName(const Fact &F) {
@@ -115,7 +104,7 @@ void AnalyzedCode::record(StorageFlow &Flow) {
           continue;
         std::string Name = Facts.Places.name(P, Ast->getASTContext());
         Value V = Flow.store().valueAt(S, P);
-        K.Lives[Name].push_back(lifeName(Flow.store(), Facts, S, V));
+        K.Lives[Name].push_back(livesOf(S, V));
         std::set<StorageID> Storages;
         for (const Held &H : V.Storages)
           Storages.insert(H.Storage);
