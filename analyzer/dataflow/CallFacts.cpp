@@ -211,8 +211,11 @@ void FactsBuilder::forgetCaptures(const Expr *Arg) {
     return;
   for (const LambdaCapture &Capture : Lambda->captures())
     if (Capture.capturesVariable() && Capture.getCaptureKind() == LCK_ByRef &&
-        carries(Capture.getCapturedVar()->getType()))
-      emit(FactKind::Forget, Lambda).Dst = placeOf(Capture.getCapturedVar());
+        carries(Capture.getCapturedVar()->getType())) {
+      PlaceID P = placeOf(Capture.getCapturedVar());
+      on(FactKind::Keep, P, Lambda);
+      emit(FactKind::Forget, Lambda).Dst = P;
+    }
 }
 
 void FactsBuilder::giveToUnknown(const Expr *Arg, QualType Param,

@@ -4,7 +4,7 @@
 #include <tensorscope/tensorscope.h>
 #include <torch/torch.h>
 
-#include <map>
+#include <thread>
 #include <vector>
 
 using tensorscope::with_torch;
@@ -75,4 +75,13 @@ float listOfViews(const torch::Tensor &older) {
   for (const auto &view : views)
     total += view.sum().item<float>();
   return total;
+}
+// Another thread may retain what it can reach.
+void retainedElsewhere(const torch::Tensor &input) {
+  std::vector<torch::Tensor> shared;
+  with_torch([&] {
+    shared.push_back(input * 3);
+    std::thread worker([&shared] { tensorscope::retain(shared); });
+    worker.join();
+  });
 }
