@@ -44,7 +44,7 @@ inline bool same_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b
   return true;
 }
 
-/// CPU storages with bytes that the ledger counts as live. (Its bytes are what malloc made of them: not exact.)
+/// CPU storages with bytes that the ledger counts as live.
 inline std::uint64_t live_storages() {
   return tensorscope::stats().total().live;
 }
