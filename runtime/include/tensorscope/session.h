@@ -42,21 +42,19 @@ inline void stop_session(const std::source_location& where = std::source_locatio
 }
 
 /// A session that ends with this object. If the session was closed or replaced before, it does nothing.
-/// Destroyed while a scope is open inside it, or on another thread, it keeps the tensors alive and prints
-/// one line.
+/// Destroyed while a scope is open inside it, it keeps the tensors alive; destroyed on another thread, it
+/// stays open on its own. Either prints one line.
 class [[nodiscard]] Session {
  public:
-  explicit Session(const std::source_location& where = std::source_location::current()) : where_(where) {
-    detail::open_session(where);
-    number_ = detail::session_number();
-  }
-  ~Session() { detail::abandon_session(number_, where_); }
+  explicit Session(const std::source_location& where = std::source_location::current())
+      : where_(where), open_(detail::open_session(where)) {}
+  ~Session() { detail::abandon_session(open_, where_); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
  private:
   std::source_location where_;
-  unsigned long long number_ = 0;
+  detail::OpenRegion open_;
 };
 #endif
 

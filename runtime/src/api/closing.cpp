@@ -15,7 +15,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <sstream>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace tensorscope::api {
 namespace {
@@ -197,18 +200,40 @@ void hand_on(Region& region, Region* outer, const Ending& ending) {
   }
 }
 
+/// The living tensors that a region saw, by storage.
+using SeenViews = std::unordered_multimap<const c10::StorageImpl*, at::Tensor>;
+
+SeenViews seen_views(const Region& region) {
+  SeenViews views;
+  for (const auto& item : region.seen.items()) {
+    if (auto tensor = hooks::lock_tensor(item.object); tensor.defined() && tensor.has_storage()) {
+      views.emplace(tensor.storage().unsafeGetStorageImpl(), std::move(tensor));
+    }
+  }
+  return views;
+}
+
 /// Tensors over `candidate` that the region knows: the one that brought it, and views it saw.
-std::vector<at::Tensor> known_tensors(const Candidate& candidate, const std::vector<at::Tensor>& seen) {
+std::vector<at::Tensor> known_tensors(const Candidate& candidate, const SeenViews& views) {
   std::vector<at::Tensor> known;
   if (auto tensor = hooks::lock_tensor(candidate.entry.tensor); tensor.defined()) {
     known.push_back(std::move(tensor));
   }
-  for (const auto& tensor : seen) {
-    if (tensor.has_storage() && tensor.storage().unsafeGetStorageImpl() == candidate.storage.get()) {
-      known.push_back(tensor);
-    }
+  const auto [first, last] = views.equal_range(candidate.storage.get());
+  for (auto view = first; view != last; ++view) {
+    known.push_back(view->second);
   }
   return known;
+}
+
+/// Prints each line once: a scope in a loop would say the same each time.
+void report_once(const std::string& line) {
+  static std::mutex mutex;
+  static auto& reported = *new std::unordered_set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (reported.insert(line).second) {
+    platform::print_line(line);
+  }
 }
 
 std::string escape_line(const Region& region, const std::vector<hooks::Doomed>& escaped) {
@@ -223,12 +248,7 @@ std::string escape_line(const Region& region, const std::vector<hooks::Doomed>& 
 }
 
 std::string meet_escapes(ThreadRecord& thread, const Region& region, const Ending& ending, Classes& classes) {
-  std::vector<at::Tensor> seen;
-  for (const auto& item : region.seen.items()) {
-    if (auto tensor = hooks::lock_tensor(item.object); tensor.defined()) {
-      seen.push_back(std::move(tensor));
-    }
-  }
+  const SeenViews seen = seen_views(region);
   std::vector<hooks::Doomed> escaped;
   for (auto& candidate : classes.all()) {
     if (candidate.kept_as == Class::undecided && !hooks::is_released(*candidate.storage)) {
@@ -255,7 +275,7 @@ std::string meet_escapes(ThreadRecord& thread, const Region& region, const Endin
     hooks::release_storages(escaped, cause);
   }
   if (policy == core::OnEscape::report) {
-    platform::print_line(line);
+    report_once(line);
   }
   return policy == core::OnEscape::throw_error ? line : std::string();
 }

@@ -33,7 +33,7 @@ bool take_out(ThreadRecord& thread, const c10::StorageImpl& storage, OwnedStorag
 }
 
 void keep_graph_of(ThreadRecord& thread, const at::Tensor& tensor) {
-  if (thread.innermost != nullptr) {
+  if (thread.innermost != nullptr && hooks::may_have_graph(*tensor.unsafeGetTensorImpl())) {
     hooks::see_tensor(*thread.innermost, *tensor.unsafeGetTensorImpl());
   }
 }

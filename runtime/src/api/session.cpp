@@ -13,9 +13,9 @@
 
 namespace tensorscope::detail {
 
-void open_session(const std::source_location& where) {
+OpenRegion open_session(const std::source_location& where) {
   if (!api::ready()) {
-    return;
+    return {};
   }
   auto& thread = api::record_of_this_thread();
   core::drop_abandoned(thread);
@@ -27,6 +27,7 @@ void open_session(const std::source_location& where) {
   auto& region = core::push_region(thread, core::RegionKind::session, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();
   hooks::observe_region(thread, region);
+  return {&region, &thread, region.number};
 }
 
 void close_session(const std::source_location& where) {
@@ -47,15 +48,18 @@ void close_session(const std::source_location& where) {
   }
 }
 
-unsigned long long session_number() noexcept {
-  const auto* const thread = core::current_record;
-  return thread != nullptr && thread->session != nullptr ? thread->session->number : 0;
-}
-
-void abandon_session(unsigned long long number, const std::source_location& where) noexcept {
+void abandon_session(const OpenRegion& session, const std::source_location& where) noexcept {
   auto* const thread = core::current_record;
-  if (number == 0 || session_number() != number) {
-    return; // closed or replaced before, or of another thread, whose end will leave it
+  if (session.region == nullptr) {
+    return;
+  }
+  if (session.thread != thread) {
+    platform::report_trouble(platform::Trouble::wrong_thread,
+                             "a session was destroyed on another thread than it was opened on: it stays open there");
+    return;
+  }
+  if (thread->session == nullptr || thread->session->number != session.number) {
+    return; // closed or replaced before
   }
   core::drop_abandoned(*thread);
   if (thread->innermost != thread->session) {

@@ -12,7 +12,7 @@ namespace {
 
 bool observed(std::int32_t system_id) {
   for (const ThreadRecord* record = all_records(); record != nullptr; record = record->next) {
-    if (record->in_use.load(std::memory_order_acquire) && record->system_id == system_id &&
+    if (record->in_use.load(std::memory_order_acquire) && record->system_id.load(std::memory_order_acquire) == system_id &&
         record->observed.load(std::memory_order_acquire)) {
       return true;
     }

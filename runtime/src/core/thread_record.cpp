@@ -81,8 +81,8 @@ ThreadRecord* make_record() noexcept {
   if (record == nullptr && (record = add_record()) == nullptr) {
     return nullptr;
   }
-  record->system_id = static_cast<std::int32_t>(::syscall(SYS_gettid));
   record->observed.store(false, std::memory_order_relaxed);
+  record->system_id.store(static_cast<std::int32_t>(::syscall(SYS_gettid)), std::memory_order_release);
   current_record = record;
   // After the thread's own destructors have run there is nobody left to give the record back.
   if (!ThreadEnd::ended) {

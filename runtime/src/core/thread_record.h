@@ -72,7 +72,7 @@ struct ThreadRecord {
 
   std::uint32_t slot = 0; ///< its place in the list; also its name in figures
   std::uint32_t colour = 0;
-  std::int32_t system_id = 0;
+  std::atomic<std::int32_t> system_id{0};
   std::atomic<bool> in_use{false};
   ThreadRecord* next = nullptr;
 

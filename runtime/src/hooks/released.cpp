@@ -9,6 +9,7 @@
 
 #include <tensorscope/error.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <sstream>
@@ -53,7 +54,13 @@ Waiting& waiting() {
   return *memory;
 }
 
+constinit std::atomic<bool> any_released{false};
+
+/// The table alone decides: the storage's own flag may be being written by another thread.
 std::shared_ptr<const ReleaseNote> note_of(const c10::StorageImpl& storage) {
+  if (!any_released.load(std::memory_order_acquire)) {
+    return nullptr;
+  }
   auto& released = table();
   const std::lock_guard lock(released.mutex);
   const auto found = released.notes.find(address_of(&storage));
@@ -103,6 +110,7 @@ bool mark(const Doomed& doomed, const ReleaseCause& cause) {
     if (!released.notes.try_emplace(address_of(doomed.storage.get()), note).second) {
       return false;
     }
+    any_released.store(true, std::memory_order_release);
   }
   // The text is made before the flag is up, and again set to the same by the call that puts it up: a thread that
   // meets the flag at once reads our table, not this text, unless LibTorch's errors can't be replaced.
@@ -167,7 +175,7 @@ std::size_t release_storages(std::vector<Doomed>& doomed, const ReleaseCause& ca
 }
 
 bool is_released(const c10::StorageImpl& storage) {
-  return storage.throw_on_immutable_data_ptr() && note_of(storage) != nullptr;
+  return note_of(storage) != nullptr;
 }
 
 void throw_if_released(const c10::StorageImpl* storage, const char* used_by) {

@@ -14,9 +14,24 @@ namespace {
 
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
 
-/// Reaches the key set of any tensor.
+/// Reaches the key set of any tensor. Its bits are changed atomically: two threads may release the same tensor, and
+/// others may be about to run operators on it.
 struct KeySet : c10::TensorImpl {
-  static c10::DispatchKeySet& of(c10::TensorImpl& tensor) { return tensor.*(&KeySet::key_set_); }
+  static void set(c10::TensorImpl& tensor, c10::DispatchKey key) {
+    __atomic_fetch_or(bits(tensor), c10::DispatchKeySet(key).raw_repr(), __ATOMIC_RELEASE);
+  }
+  static bool has(c10::TensorImpl& tensor, c10::DispatchKey key) {
+    return (__atomic_load_n(bits(tensor), __ATOMIC_ACQUIRE) & c10::DispatchKeySet(key).raw_repr()) != 0;
+  }
+  static void clear(c10::TensorImpl& tensor, c10::DispatchKey key) {
+    __atomic_fetch_and(bits(tensor), ~c10::DispatchKeySet(key).raw_repr(), __ATOMIC_RELEASE);
+  }
+
+ private:
+  static std::uint64_t* bits(c10::TensorImpl& tensor) {
+    static_assert(sizeof(c10::DispatchKeySet) == sizeof(std::uint64_t));
+    return reinterpret_cast<std::uint64_t*>(&(tensor.*(&KeySet::key_set_)));
+  }
 };
 
 void check_argument(const c10::IValue& argument, const c10::OperatorHandle& op) {
@@ -24,15 +39,14 @@ void check_argument(const c10::IValue& argument, const c10::OperatorHandle& op) 
     return;
   }
   const at::Tensor& tensor = argument.toTensor();
-  if (!tensor.defined() || !tensor.key_set().has(kKey)) {
+  if (!tensor.defined() || !KeySet::has(*tensor.unsafeGetTensorImpl(), kKey)) {
     return;
   }
   for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
     throw_if_released(&storage, op.schema().name().c_str());
   });
   // The tensor was given another storage since.
-  auto& keys = KeySet::of(*tensor.unsafeGetTensorImpl());
-  keys = keys.remove(kKey);
+  KeySet::clear(*tensor.unsafeGetTensorImpl(), kKey);
 }
 
 void check_arguments(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
@@ -49,8 +63,7 @@ void check_arguments(const c10::OperatorHandle& op, c10::DispatchKeySet keys, to
 } // namespace
 
 void throw_in_operators(c10::TensorImpl& tensor) {
-  auto& keys = KeySet::of(tensor);
-  keys = keys.add(kKey);
+  KeySet::set(tensor, kKey);
 }
 
 } // namespace tensorscope::hooks

@@ -30,7 +30,7 @@ Tensors tensors_of(const T& value) {
   return tensors;
 }
 
-/// An open scope as its `Scope` object sees it; both null once it is closed, and at level `off`.
+/// An open scope or session as its object sees it; null once it is closed, and at level `off`.
 struct OpenRegion {
   core::Region* region = nullptr;
   core::ThreadRecord* thread = nullptr;
@@ -43,11 +43,9 @@ TENSORSCOPE_API void close_scope(OpenRegion& scope, const Tensors& kept);
 /// Closes from a destructor: never throws, keeps what it can't close safely.
 TENSORSCOPE_API void abandon_scope(OpenRegion& scope) noexcept;
 
-TENSORSCOPE_API void open_session(const std::source_location& where);
+TENSORSCOPE_API OpenRegion open_session(const std::source_location& where);
 TENSORSCOPE_API void close_session(const std::source_location& where);
-/// The session that is open on this thread, as a number that is never used twice; 0 for none.
-TENSORSCOPE_API unsigned long long session_number() noexcept;
-TENSORSCOPE_API void abandon_session(unsigned long long number, const std::source_location& where) noexcept;
+TENSORSCOPE_API void abandon_session(const OpenRegion& session, const std::source_location& where) noexcept;
 
 TENSORSCOPE_API void retain_tensors(const Tensors& tensors);
 TENSORSCOPE_API void promote_tensors(const Tensors& tensors);
