@@ -109,69 +109,72 @@ void StorageFlow::forEachFact(
 /// False when no path can go on: an assumption contradicts the state.
 bool StorageFlow::transfer(State &S, const Fact &F) {
   switch (F.Kind) {
-  case FactKind::Create:
-    Store.create(S, F);
-    return true;
-  case FactKind::Assign:
-    Store.assign(S, F);
-    return true;
-  case FactKind::Null:
-    Store.eraseSubtree(S, F.Dst);
-    Store.set(S, F.Dst, Value());
-    return true;
-  case FactKind::Forget:
-    Store.eraseSubtree(S, F.Dst);
-    Store.set(S, F.Dst, Value::unknown());
-    return true;
-  case FactKind::Kill:
-    Store.eraseSubtree(S, F.Dst);
-    return true;
-  case FactKind::Release:
-    release(S, F, /*IsCertain=*/true);
-    return true;
-  case FactKind::Unrelease:
-    release(S, F, /*IsCertain=*/false);
-    return true;
-  case FactKind::Retain:
-    retain(S, F);
-    return true;
-  case FactKind::Keep:
-    keep(S, F);
-    return true;
-  case FactKind::ScopeBegin:
-    beginScope(S, F);
-    return true;
-  case FactKind::ScopeEnd:
-    endScope(S, F);
-    return true;
   case FactKind::AssumeDefined:
     return assumeDefined(S, F);
   case FactKind::AssumeAlive:
     return assumeAlive(S, F);
-  case FactKind::AssumeGuard: {
-    const unsigned *Known = S.Guards.lookup(F.Guard);
-    if (Known && (*Known != 0) != F.Value)
-      return false;
-    Store.setGuard(S, F.Guard, F.Value);
+  case FactKind::AssumeGuard:
+    return assumeGuard(S, F);
+  default:
+    apply(S, F);
     return true;
   }
+}
+
+bool StorageFlow::assumeGuard(State &S, const Fact &F) {
+  const unsigned *Known = S.Guards.lookup(F.Guard);
+  if (Known && (*Known != 0) != F.Value)
+    return false;
+  Store.setGuard(S, F.Guard, F.Value);
+  return true;
+}
+
+void StorageFlow::apply(State &S, const Fact &F) {
+  switch (F.Kind) {
+  case FactKind::Create:
+    Store.create(S, F);
+    break;
+  case FactKind::Assign:
+    Store.assign(S, F);
+    break;
+  case FactKind::Null:
+    Store.eraseSubtree(S, F.Dst);
+    Store.set(S, F.Dst, Value());
+    break;
+  case FactKind::Forget:
+    Store.eraseSubtree(S, F.Dst);
+    Store.set(S, F.Dst, Value::unknown());
+    break;
+  case FactKind::Kill:
+    Store.eraseSubtree(S, F.Dst);
+    break;
+  case FactKind::Release:
+    release(S, F, /*IsCertain=*/true);
+    break;
+  case FactKind::Unrelease:
+    release(S, F, /*IsCertain=*/false);
+    break;
+  case FactKind::Retain:
+    retain(S, F);
+    break;
+  case FactKind::Keep:
+    keep(S, F);
+    break;
+  case FactKind::ScopeBegin:
+    beginScope(S, F);
+    break;
+  case FactKind::ScopeEnd:
+    endScope(S, F);
+    break;
   case FactKind::SetGuard:
     Store.setGuard(S, F.Guard, F.Value);
-    return true;
+    break;
   case FactKind::DropGuards:
     Store.dropGuards(S, F.Variable);
-    return true;
-  case FactKind::CreateInside:
-  case FactKind::Use:
-  case FactKind::UseDeep:
-  case FactKind::Read:
-  case FactKind::OneElement:
-  case FactKind::Discard:
-  case FactKind::LoopBack:
-  case FactKind::Call:
-    return true;
+    break;
+  default:
+    break; // what only the queries look at
   }
-  return true;
 }
 
 /// Which of several storages a handle or an element names is not known.

@@ -21,6 +21,7 @@ public:
     collectScopedCreations();
     collectStatuses();
     collectStores();
+    findCreationInside();
     return std::move(Result);
   }
 
@@ -31,6 +32,8 @@ private:
   void collectScopedCreations();
   void collectStatuses();
   void collectStores();
+  void findCreationInside();
+  std::set<StorageID> oneElementStorages();
   SummaryStore storeFor(PlaceID P);
   SummarySource sourceFor(StorageID S);
   unsigned newIndex(StorageID S);
@@ -205,10 +208,10 @@ void SummaryBuilder::collectStores() {
         .push_back(std::move(Store));
   }
   Result.NewCount = NewIndices.size();
+}
 
-  std::set<StorageID> Leaving;
-  for (const auto &[S, Index] : NewIndices)
-    Leaving.insert(S);
+/// Tensors that a number is read out of are too small to count.
+std::set<StorageID> SummaryBuilder::oneElementStorages() {
   std::set<StorageID> OneElement;
   Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
     if (Fact.Kind == FactKind::OneElement)
@@ -216,6 +219,14 @@ void SummaryBuilder::collectStores() {
         for (const Held &H : Flow.store().valueAt(S, Fact.Src).Storages)
           OneElement.insert(H.Storage);
   });
+  return OneElement;
+}
+
+void SummaryBuilder::findCreationInside() {
+  std::set<StorageID> Leaving;
+  for (const auto &[S, Index] : NewIndices)
+    Leaving.insert(S);
+  std::set<StorageID> OneElement = oneElementStorages();
   Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
     bool IsCreation =
         (Fact.Kind == FactKind::Create && !Leaving.count(Fact.Storage) &&
