@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CMake's search for LibTorch: what is found, and the one line for a LibTorch that is absent, broken or too old.
 
-A stand-in LibTorch of two headers is made here; it is older than any that serves. Needs cmake and a compiler.
+A stand-in LibTorch is made here; it is older than any that serves. Needs cmake, ninja and a compiler.
 """
 import os
 import pathlib
@@ -61,7 +61,7 @@ class FindTorchTest(unittest.TestCase):
         """Gives cmake's exit status, the one line left for bootstrap, and all output."""
         inherited = {key: value for key, value in os.environ.items() if "TORCH" not in key.upper() and key != "VIRTUAL_ENV"}
         done = subprocess.run(
-            ["cmake", "-S", str(PROJECT), "-B", str(self.folder / "build"), f"-DTENSORSCOPE_MODULES={SOURCE / 'cmake'}", *arguments],
+            ["cmake", "-G", "Ninja", "-S", str(PROJECT), "-B", str(self.folder / "build"), f"-DTENSORSCOPE_MODULES={SOURCE / 'cmake'}", *arguments],
             env={**inherited, **environment}, capture_output=True, text=True, check=False)
         problem = self.folder / "build/configure-problem.txt"
         return done.returncode, problem.read_text() if problem.exists() else "", done.stdout + done.stderr

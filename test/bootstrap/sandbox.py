@@ -29,6 +29,16 @@ USUAL = {
 DEBIAN_12 = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\nID=debian\n'
 
 
+def has_terminals():
+    """Whether a terminal can be opened; a bare root folder without /dev/pts has none."""
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError:
+        return False
+    return True
+
+
 class Sandbox:
     """One project folder and one PATH. Use as a context manager; `stand_ins` replace or add to the usual ones."""
 
