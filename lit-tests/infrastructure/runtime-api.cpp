@@ -47,7 +47,8 @@ void handles(torch::Tensor x) {
   tensorscope::release(map);
   tensorscope::release(x);
   torch::nn::Linear layer(13, 7);
-  auto adoption = tensorscope::adopt(layer);
+  tensorscope::adopt(layer);
+  same<tensorscope::Adoption>(tensorscope::adopt(map));
   tensorscope::drop(x);
   tensorscope::ignore(list);
   tensorscope::track(list);
