@@ -24,18 +24,15 @@ struct LoopFacts {
 class LoopQuery {
 public:
   explicit LoopQuery(CheckInput &Input)
-      : Input(Input), Facts(Input.Flow.facts()) {}
+      : Input(Input), Facts(Input.Flow.facts()),
+        OneElement(Input.Flow.oneElementStorages()) {}
 
   void visit(const Fact &F, llvm::ArrayRef<State> Before) {
     // What a callee's scope gives out is not made here.
     bool IsCreation = F.Kind == FactKind::CreateInside ||
                       (F.Kind == FactKind::Create && !F.IsMadeInScope &&
                        !Facts.Storages[F.Storage].IsAssumed);
-    if (F.Kind == FactKind::OneElement) {
-      for (const State &S : Before)
-        for (const Held &H : Input.Flow.store().valueAt(S, F.Src).Storages)
-          OneElement.insert(H.Storage);
-    } else if (IsCreation) {
+    if (IsCreation) {
       LoopID Loop = countedLoop(F.Loop);
       bool Unscoped = llvm::none_of(
           Before, [](const State &S) { return S.isInScope(); });
@@ -56,7 +53,7 @@ public:
     for (const auto &[Loop, L] : Loops) {
       auto Lost = llvm::find_if(L.Creations, [&](const Fact *F) {
         return !L.KeepingStatements.contains(F->Statement) &&
-               !OneElement.contains(F->Storage);
+               !OneElement.count(F->Storage);
       });
       if (!L.Repeats || Lost == L.Creations.end())
         continue;
@@ -102,9 +99,8 @@ private:
   CheckInput &Input;
   const FunctionFacts &Facts;
   llvm::MapVector<LoopID, LoopFacts> Loops;
+  const std::set<StorageID> OneElement;
   llvm::DenseMap<StorageID, unsigned> StatementOf;
-  /// Too small for a scope to matter.
-  llvm::DenseSet<StorageID> OneElement;
 };
 
 } // namespace

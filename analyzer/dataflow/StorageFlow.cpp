@@ -2,7 +2,6 @@
 #include "dataflow/StorageFlow.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include <set>
 
 namespace tensorscope {
 
@@ -104,6 +103,17 @@ void StorageFlow::forEachFact(
       llvm::erase_if(States, [&](State &S) { return !transfer(S, F); });
     }
   }
+}
+
+std::set<StorageID> StorageFlow::oneElementStorages() {
+  std::set<StorageID> OneElement;
+  forEachFact([&](const Fact &F, llvm::ArrayRef<State> Before) {
+    if (F.Kind == FactKind::OneElement)
+      for (const State &S : Before)
+        for (const Held &H : Store.valueAt(S, F.Src).Storages)
+          OneElement.insert(H.Storage);
+  });
+  return OneElement;
 }
 
 /// False when no path can go on: an assumption contradicts the state.

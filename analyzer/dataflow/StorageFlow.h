@@ -10,6 +10,7 @@
 
 #include "dataflow/State.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <set>
 
 namespace tensorscope {
 
@@ -25,6 +26,9 @@ public:
   /// body before the edge back.
   void forEachFact(
       llvm::function_ref<void(const Fact &, llvm::ArrayRef<State>)> Visit);
+
+  /// Tensors that a number is read out of: too small for a scope to matter.
+  std::set<StorageID> oneElementStorages();
 
   llvm::ArrayRef<State> exitStates() const { return In[Facts.Exit].States; }
   StateStore &store() { return Store; }

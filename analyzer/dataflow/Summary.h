@@ -61,7 +61,6 @@ struct Summary {
   /// First tensor made with no scope open that does not leave the function,
   /// outside its own loops.
   const clang::Expr *MakesInside = nullptr;
-  unsigned NewCount = 0;
 };
 
 /// Answers for functions with a body in this translation unit.

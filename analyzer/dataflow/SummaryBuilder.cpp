@@ -33,7 +33,6 @@ private:
   void collectStatuses();
   void collectStores();
   void findCreationInside();
-  std::set<StorageID> oneElementStorages();
   SummaryStore storeFor(PlaceID P);
   SummarySource sourceFor(StorageID S);
   unsigned newIndex(StorageID S);
@@ -207,26 +206,13 @@ void SummaryBuilder::collectStores() {
     (Store.To.Root == PathRoot::Result ? Result.Result : Result.Stores)
         .push_back(std::move(Store));
   }
-  Result.NewCount = NewIndices.size();
-}
-
-/// Tensors that a number is read out of are too small to count.
-std::set<StorageID> SummaryBuilder::oneElementStorages() {
-  std::set<StorageID> OneElement;
-  Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
-    if (Fact.Kind == FactKind::OneElement)
-      for (const State &S : Before)
-        for (const Held &H : Flow.store().valueAt(S, Fact.Src).Storages)
-          OneElement.insert(H.Storage);
-  });
-  return OneElement;
 }
 
 void SummaryBuilder::findCreationInside() {
   std::set<StorageID> Leaving;
   for (const auto &[S, Index] : NewIndices)
     Leaving.insert(S);
-  std::set<StorageID> OneElement = oneElementStorages();
+  std::set<StorageID> OneElement = Flow.oneElementStorages();
   Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State> Before) {
     bool IsCreation =
         (Fact.Kind == FactKind::Create && !Leaving.count(Fact.Storage) &&
