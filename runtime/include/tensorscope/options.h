@@ -11,6 +11,7 @@ TENSORSCOPE_INLINE_NAMESPACE {
 enum class Level {
   off,    ///< every call passes through: scopes own nothing, `release` frees nothing
   scopes, ///< the semantics of scopes, without stacks or reports at exit
+  full,   ///< besides: stacks, errors with all their places, and a report of what leaked at exit
 };
 
 /// What happens to a tensor that is still held somewhere when the scope that owns it ends.

@@ -63,7 +63,11 @@ struct LiveStorage {
 struct TENSORSCOPE_API LeakReport {
   std::vector<LiveStorage> storages;
   std::size_t bytes = 0;
-  /// For people: one line a storage, largest first, and a last line that starts with "SUMMARY:".
+  /// At level `full`: what a report at exit would say now of all threads, if main had returned. Empty when it would
+  /// say nothing.
+  std::string exit_report;
+  /// For people: one line a storage, largest first, and a last line that starts with "SUMMARY:". At level `full` the
+  /// exit report follows.
   std::string text() const;
 };
 

@@ -19,18 +19,20 @@
 #include <sstream>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace tensorscope::api {
 namespace {
 
 using core::Region;
 using core::ThreadRecord;
-using Class = enum class ClassTag { undecided, result, retained, adopted, graph };
+using Class = core::KeptAs;
+constexpr Class kUndecided = Class::escape; ///< until a reason to keep it is found
 
 struct Candidate {
   c10::intrusive_ptr<c10::StorageImpl> storage;
   core::OwnedStorage entry;
-  Class kept_as = Class::undecided;
+  Class kept_as = kUndecided;
 };
 
 /// The storages of one region that are still alive at its end, each in its class.
@@ -60,7 +62,7 @@ class Classes {
   bool empty() const { return candidates_.empty(); }
 
   Candidate* find(const c10::StorageImpl& storage) {
-    void* const address = hooks::address_of(&storage);
+    void* const address = hooks::key_of(&storage);
     const auto found = std::lower_bound(
         candidates_.begin(), candidates_.end(), address,
         [](const Candidate& candidate, void* wanted) { return std::less<>()(candidate.entry.storage, wanted); });
@@ -69,7 +71,7 @@ class Classes {
 
   void keep(const c10::StorageImpl& storage, Class kept_as) {
     Candidate* const candidate = find(storage);
-    if (candidate != nullptr && candidate->kept_as == Class::undecided) {
+    if (candidate != nullptr && candidate->kept_as == kUndecided) {
       candidate->kept_as = kept_as;
     }
   }
@@ -80,7 +82,7 @@ class Classes {
 
   bool any_undecided() const {
     return std::any_of(candidates_.begin(), candidates_.end(),
-                       [](const Candidate& candidate) { return candidate.kept_as == Class::undecided; });
+                       [](const Candidate& candidate) { return candidate.kept_as == kUndecided; });
   }
 
   /// Whether the region owns the tensor's storage and found no reason to keep it.
@@ -88,7 +90,7 @@ class Classes {
     bool found = false;
     hooks::for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
       const Candidate* const candidate = find(storage);
-      found = found || (candidate != nullptr && candidate->kept_as == Class::undecided);
+      found = found || (candidate != nullptr && candidate->kept_as == kUndecided);
     });
     return found;
   }
@@ -154,7 +156,8 @@ void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classe
     return;
   }
   const auto refused = hooks::visit_graph(
-      roots, region.opened_at_node, [&](c10::StorageImpl& storage) { classes.keep(storage, Class::graph); });
+      roots, region.opened_at_node,
+      [&](c10::StorageImpl& storage, const at::Tensor&) { classes.keep(storage, Class::graph); });
   if (refused != 0) {
     thread.refused_nodes.add(refused);
     for (auto& candidate : classes.all()) {
@@ -179,9 +182,13 @@ void count(ThreadRecord& thread, const Candidate& candidate) {
       figures.graph.add(1);
       figures.graph_bytes.add(candidate.storage->nbytes());
       break;
-    case Class::undecided:
+    case Class::escape:
       figures.escaped.add(hooks::is_released(*candidate.storage) ? 0 : 1);
       break;
+    case Class::left_open:
+    case Class::unscoped:
+    case Class::library:
+      break; // never of a region
   }
 }
 
@@ -251,8 +258,9 @@ std::string meet_escapes(ThreadRecord& thread, const Region& region, const Endin
   const SeenViews seen = seen_views(region);
   std::vector<hooks::Doomed> escaped;
   for (auto& candidate : classes.all()) {
-    if (candidate.kept_as == Class::undecided && !hooks::is_released(*candidate.storage)) {
-      escaped.push_back({candidate.storage, known_tensors(candidate, seen), candidate.entry.made_by});
+    if (candidate.kept_as == kUndecided && !hooks::is_released(*candidate.storage)) {
+      escaped.push_back(
+          {candidate.storage, known_tensors(candidate, seen), candidate.entry.made_by, candidate.entry.stack});
     }
   }
   if (escaped.empty()) {
@@ -280,18 +288,41 @@ std::string meet_escapes(ThreadRecord& thread, const Region& region, const Endin
   return policy == core::OnEscape::throw_error ? line : std::string();
 }
 
+/// Enters what outlives the region into the ledger.
+void note_survivors(ThreadRecord& thread, Region& region, Classes& classes) {
+  if (classes.empty() && region.retained.empty()) {
+    return;
+  }
+  const core::LedgerGuard guard(thread);
+  // The region is off its thread's stack, with those around it still open.
+  region.outer = thread.innermost;
+  const auto* const path = core::path_of(&region);
+  for (auto& candidate : classes.all()) {
+    core::add_survivor(thread, {std::exchange(candidate.entry, {}), path, region.number, candidate.kept_as}, hooks::liveness);
+  }
+  for (const auto& entry : region.retained.take()) {
+    core::add_survivor(thread, {entry, path, region.number, Class::retained}, hooks::liveness);
+  }
+}
+
+std::vector<core::OwnedStorage> take_owned(ThreadRecord& thread, Region& region) {
+  const core::LedgerGuard guard(thread);
+  return region.owned.take();
+}
+
 std::string decide(ThreadRecord& thread, Region& region, const Ending& ending) {
   std::string line;
-  if (!region.owned.empty()) {
-    Classes classes(region.owned.take());
-    if (!classes.empty()) {
-      const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
-      classify(thread, region, ending, classes);
-      for (const auto& candidate : classes.all()) {
-        count(thread, candidate);
-      }
-      line = meet_escapes(thread, region, ending, classes);
+  Classes classes(take_owned(thread, region));
+  if (!classes.empty()) {
+    const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
+    classify(thread, region, ending, classes);
+    for (const auto& candidate : classes.all()) {
+      count(thread, candidate);
     }
+    line = meet_escapes(thread, region, ending, classes);
+  }
+  if (core::ledger_is_kept) {
+    note_survivors(thread, region, classes);
   }
   hand_on(region, thread.innermost, ending);
   return line;

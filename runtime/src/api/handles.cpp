@@ -17,7 +17,7 @@ using core::Region;
 using core::ThreadRecord;
 
 /// How many of the tensors that each region saw last are searched for views of a released storage.
-constexpr std::size_t kViewsSearched = 1024;
+constexpr std::size_t kViewsSearched = 1024; // at level `full` all are
 
 template <class Visit>
 void for_each_storage_of(const Tensors& tensors, Visit visit) {
@@ -28,8 +28,8 @@ void for_each_storage_of(const Tensors& tensors, Visit visit) {
 
 /// Takes a storage out of the region of this thread that owns it; the entry is the caller's then.
 bool take_out(ThreadRecord& thread, const c10::StorageImpl& storage, OwnedStorage& entry) {
-  Region* const owner = core::owner_of(thread, hooks::address_of(&storage));
-  return owner != nullptr && owner->owned.take_out(hooks::address_of(&storage), entry);
+  Region* const owner = core::owner_of(thread, hooks::key_of(&storage));
+  return owner != nullptr && owner->owned.take_out(hooks::key_of(&storage), entry);
 }
 
 void keep_graph_of(ThreadRecord& thread, const at::Tensor& tensor) {
@@ -42,7 +42,7 @@ void keep_graph_of(ThreadRecord& thread, const at::Tensor& tensor) {
 void add_seen_views(const ThreadRecord& thread, const c10::StorageImpl& storage, std::vector<at::Tensor>& tensors) {
   for (const Region* region = thread.innermost; region != nullptr; region = region->outer) {
     const auto& seen = region->seen.items();
-    const std::size_t first = seen.size() - std::min(seen.size(), kViewsSearched);
+    const std::size_t first = core::ledger_is_kept ? 0 : seen.size() - std::min(seen.size(), kViewsSearched);
     for (std::size_t i = first; i < seen.size(); ++i) {
       auto tensor = hooks::lock_tensor(seen[i].object);
       if (tensor.defined() && tensor.has_storage() && tensor.storage().unsafeGetStorageImpl() == &storage) {
@@ -60,6 +60,7 @@ void retain_tensors(const Tensors& tensors) {
   }
   auto& thread = api::record_of_this_thread();
   for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
+    const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (take_out(thread, storage, entry)) {
       thread.innermost->retained.add(entry);
@@ -84,8 +85,9 @@ void promote_tensors(const Tensors& tensors) {
     return;
   }
   for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
+    const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
-    if (thread.innermost->owned.take_out(hooks::address_of(&storage), entry)) {
+    if (thread.innermost->owned.take_out(hooks::key_of(&storage), entry)) {
       thread.innermost->outer->owned.add(entry);
       keep_graph_of(thread, tensor);
     }
@@ -98,6 +100,7 @@ void ignore_tensors(const Tensors& tensors) {
   }
   auto& thread = api::record_of_this_thread();
   for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
+    const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (take_out(thread, storage, entry)) {
       entry.drop(hooks::liveness);
@@ -118,7 +121,7 @@ void track_tensors(const Tensors& tensors) {
   }
   static const auto& tracked = core::intern_operator({"a tracked tensor", true, {}}, "");
   for_each_storage_of(tensors, [&](const at::Tensor&, c10::TensorImpl& part, c10::StorageImpl& storage) {
-    if (core::owner_of(thread, hooks::address_of(&storage)) == nullptr && !hooks::is_released(storage)) {
+    if (core::owner_of(thread, hooks::key_of(&storage)) == nullptr && !hooks::is_released(storage)) {
       hooks::own_storage(thread, *thread.innermost, part, storage, tracked);
     }
   });
@@ -132,9 +135,11 @@ void release_tensors(const Tensors& tensors, const std::source_location& where) 
   std::vector<hooks::Doomed> doomed;
   for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
     hooks::Doomed one{c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&storage), {tensor}, nullptr};
+    const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (take_out(thread, storage, entry)) {
       one.made_by = entry.made_by;
+      one.made_at = entry.stack;
       if (auto first = hooks::lock_tensor(entry.tensor); first.defined()) {
         one.tensors.push_back(std::move(first));
       }

@@ -5,8 +5,14 @@
 #include "core/region_stack.h"
 #include "hooks/cpu_allocator.h"
 #include "hooks/library_calls.h"
+#include "hooks/making.h"
 #include "hooks/observer.h"
+#include "hooks/references.h"
+#include "hooks/released.h"
 #include "platform/health.h"
+#include "platform/output.h"
+#include "report/at_exit.h"
+#include "report/words.h"
 
 #include <tensorscope/error.h>
 #include <tensorscope/options.h>
@@ -16,27 +22,76 @@
 #include <mutex>
 #include <new>
 
+extern "C" {
+/// Defined by an object of the executable that CMake's target tensorscope::debug brings.
+extern __attribute__((weak, visibility("default"))) const char tensorscope_linked_for_debugging[];
+/// Defined where LeakSanitizer is.
+__attribute__((weak)) void __lsan_do_leak_check();
+/// A program may define this: options as in TENSORSCOPE_OPTIONS, which wins.
+__attribute__((weak, visibility("default"))) const char* tensorscope_default_options();
+}
+
 namespace tensorscope::api {
 namespace {
 
+/// What the program was linked for, then what it says itself, then the environment: the later wins.
+core::ParsedOptions parse_all_options() {
+  core::Options linked;
+  if (tensorscope_linked_for_debugging != nullptr) {
+    linked.level = core::Level::full;
+  }
+  const char* const own = tensorscope_default_options != nullptr ? tensorscope_default_options() : nullptr;
+  auto parsed = core::parse_options(own != nullptr ? own : "", linked);
+  const char* const given = std::getenv("TENSORSCOPE_OPTIONS");
+  auto all = core::parse_options(given != nullptr ? given : "", parsed.options);
+  all.warnings.insert(all.warnings.begin(), parsed.warnings.begin(), parsed.warnings.end());
+  all.error = parsed.error.empty() ? all.error : parsed.error;
+  return all;
+}
+
 const core::ParsedOptions& parsed_options() {
-  static const auto& parsed = *[] {
-    const char* const text = std::getenv("TENSORSCOPE_OPTIONS");
-    return new core::ParsedOptions(core::parse_options(text != nullptr ? text : ""));
-  }();
+  static const auto& parsed = *new core::ParsedOptions(parse_all_options());
   return parsed;
 }
 
+std::string words_of(const core::Stack& stack) {
+  static std::mutex mutex;
+  static auto& symbolizer = *new report::Symbolizer;
+  const std::lock_guard lock(mutex);
+  std::string words = report::describe(stack, symbolizer);
+  words.pop_back(); // the last line's end
+  return words;
+}
+
 constinit std::atomic<bool> installed{false};
+
+/// The report names what a region owned whose thread ended.
+void leave_to_ledger(core::ThreadRecord& thread, core::Region& region) noexcept {
+  try {
+    const core::LedgerGuard guard(thread);
+    const auto* const path = core::path_of(&region);
+    for (const auto& entry : region.owned.take()) {
+      core::add_survivor(thread, {entry, path, region.number, core::KeptAs::left_open}, hooks::liveness);
+    }
+    core::note_left_open({region.kind, region.where}, region.number, thread.slot);
+  } catch (...) {
+    platform::report_trouble(platform::Trouble::region_left_open, "memory is too short to note a region left open");
+  }
+}
 
 /// A thread ended with regions open: their tensors live on by plain reference counting.
 void leave_regions(core::ThreadRecord& thread) noexcept {
   if (thread.innermost == nullptr) {
     return;
   }
-  platform::report_trouble(platform::Trouble::region_left_open,
-                           "a thread ended with a scope or session open: its tensors are left alive");
+  if (!core::ledger_is_kept) {
+    platform::report_trouble(platform::Trouble::region_left_open,
+                             "a thread ended with a scope or session open: its tensors are left alive");
+  }
   while (thread.innermost != nullptr) {
+    if (core::ledger_is_kept) {
+      leave_to_ledger(thread, *thread.innermost);
+    }
     core::recycle_region(thread, core::pop_region(thread, *thread.innermost));
   }
 }
@@ -56,13 +111,33 @@ bool install() {
   return true;
 }
 
+/// Level `full` watches from the start, and may be all there is: a program that knows nothing of the library.
+void watch_everything(const core::Options& options) {
+  core::ledger_is_kept = true;
+  // LeakSanitizer, too, must find what the ledger holds.
+  hooks::key_mask = &__lsan_do_leak_check == nullptr ? ~std::uintptr_t{0} : 0;
+  hooks::stack_options = {options.depth, options.sample};
+  hooks::set_stack_words(&words_of, options.halt);
+  hooks::set_doubling_hook(&report::report_at_exit);
+  report::prepare_status(options);
+  install();
+}
+
 /// Runs when the library is loaded: the allocator can be replaced only before threads allocate.
-[[maybe_unused]] const bool allocator_installed = [] {
-  if (parsed_options().options.level != core::Level::off) {
+void at_load() {
+  const auto& parsed = parsed_options();
+  if (parsed.options.help) {
+    platform::write_to_stderr(core::options_help());
+  }
+  if (parsed.options.level != core::Level::off) {
     hooks::install_cpu_allocator();
   }
-  return true;
-}();
+  if (parsed.options.level == core::Level::full && parsed.error.empty()) {
+    watch_everything(parsed.options);
+  }
+}
+
+[[maybe_unused]] const bool loaded = (at_load(), true);
 
 } // namespace
 
@@ -102,7 +177,17 @@ Options options() {
   api::ready();
   const auto& given = api::options_in_force();
   Options shown;
-  shown.level = given.level == core::Level::off ? Level::off : Level::scopes;
+  switch (given.level) {
+    case core::Level::off:
+      shown.level = Level::off;
+      break;
+    case core::Level::scopes:
+      shown.level = Level::scopes;
+      break;
+    case core::Level::full:
+      shown.level = Level::full;
+      break;
+  }
   switch (given.on_escape) {
     case core::OnEscape::release:
       shown.on_escape = OnEscape::release;

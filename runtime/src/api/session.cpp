@@ -7,6 +7,7 @@
 #include "hooks/observer.h"
 #include "hooks/references.h"
 #include "platform/health.h"
+#include "report/at_exit.h"
 
 #include <tensorscope/detail/runtime.h>
 #include <tensorscope/error.h>
@@ -24,6 +25,7 @@ OpenRegion open_session(const std::source_location& where) {
   }
   close_session(where);
   hooks::watch_results(thread);
+  report::report_at_exit(); // the program may make no tensor at all
   auto& region = core::push_region(thread, core::RegionKind::session, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();
   hooks::observe_region(thread, region);

@@ -7,6 +7,7 @@
 #include "hooks/released.h"
 #include "hooks/results.h"
 #include "platform/heap.h"
+#include "report/at_exit.h"
 
 #include <tensorscope/stats.h>
 
@@ -164,6 +165,9 @@ LeakReport check_leaks() {
   }
   std::sort(report.storages.begin(), report.storages.end(),
             [](const LiveStorage& a, const LiveStorage& b) { return a.bytes > b.bytes; });
+  if (core::ledger_is_kept) {
+    report.exit_report = report::text_now();
+  }
   return report;
 }
 
@@ -175,7 +179,8 @@ std::string LeakReport::text() const {
          << ':' << storage.region.line() << '\n';
   }
   text << "SUMMARY: tensorscope: " << bytes << " byte(s) live in " << storages.size()
-       << " storage(s) of this thread's scopes and sessions\n";
+       << " storage(s) of this thread's scopes and sessions\n"
+       << exit_report;
   return text.str();
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/births.h"
 #include "core/operator_names.h"
+#include "core/sites.h"
 
 #include <algorithm>
 #include <atomic>
@@ -98,6 +99,8 @@ struct OwnedStorage {
   void* storage;
   void* tensor;             ///< may be dead while a view keeps the storage
   const OperatorInfo* made_by; ///< never null in a live entry
+  const Stack* stack = nullptr;       ///< of its making; null below level `full`, and for what the sampling left out
+  const TensorShape* shape = nullptr; ///< null below level `full`
   bool dead(const Liveness& liveness) const { return !liveness.alive(storage); }
   void drop(const Liveness& liveness) {
     liveness.drop(storage);
@@ -137,8 +140,6 @@ class OwnedStorages : public WeakList<OwnedStorage> {
   std::uint64_t indexed_generation_ = ~std::uint64_t{0};
   std::size_t indexed_ = 0;
 };
-
-enum class RegionKind { scope, session };
 
 /// How deep this thread is in operators and in calls that LibTorch makes for itself.
 struct Depths {

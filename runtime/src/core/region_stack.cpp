@@ -21,6 +21,7 @@ Region& push_region(ThreadRecord& thread, RegionKind kind, const std::source_loc
     region = std::move(thread.spare.back());
     thread.spare.pop_back();
   }
+  const LedgerGuard guard(thread);
   region->kind = kind;
   region->where = where;
   region->number = region_count.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -37,6 +38,7 @@ Region& push_region(ThreadRecord& thread, RegionKind kind, const std::source_loc
 }
 
 std::unique_ptr<Region> pop_region(ThreadRecord& thread, Region& region) noexcept {
+  const LedgerGuard guard(thread);
   if (thread.innermost == &region) {
     thread.innermost = region.outer;
     thread.depths = region.outer_depths;
@@ -67,6 +69,10 @@ void drop_abandoned(ThreadRecord& thread) noexcept {
   while (thread.innermost != nullptr && thread.innermost->abandoned.load(std::memory_order_acquire) == thread.innermost->number) {
     recycle_region(thread, pop_region(thread, *thread.innermost));
   }
+}
+
+std::uint64_t last_region_number() noexcept {
+  return region_count.load(std::memory_order_relaxed);
 }
 
 bool inside_scope(const ThreadRecord& thread) {

@@ -22,6 +22,9 @@ void recycle_region(ThreadRecord& thread, std::unique_ptr<Region> region) noexce
 /// Unwinds innermost regions whose objects died on other threads. What they own is left alive.
 void drop_abandoned(ThreadRecord& thread) noexcept;
 
+/// The number of the region that was opened last, on any thread.
+std::uint64_t last_region_number() noexcept;
+
 /// Whether a scope is open on this thread (a session is none).
 bool inside_scope(const ThreadRecord& thread);
 

@@ -68,6 +68,24 @@ ThreadRecord* add_record() noexcept {
 
 } // namespace
 
+void add_survivor(ThreadRecord& thread, const Survivor& survivor, const Liveness& liveness) {
+  if (thread.survivors == nullptr) {
+    thread.survivors = std::make_unique<WeakList<Survivor>>(liveness);
+  }
+  thread.survivors->add(survivor);
+}
+
+const ScopePath* path_of(const Region* innermost) {
+  if (innermost == nullptr) {
+    return nullptr;
+  }
+  ScopePath path;
+  for (const Region* region = innermost; region != nullptr; region = region->outer) {
+    path.regions.push_back({region->kind, region->where});
+  }
+  return &site_tables().paths.intern(path);
+}
+
 ThreadRecord* all_records() noexcept {
   return head.load(std::memory_order_acquire);
 }

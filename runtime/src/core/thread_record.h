@@ -4,6 +4,7 @@
 // are atomics that only the owner writes.
 #pragma once
 
+#include "core/ledger.h"
 #include "core/region.h"
 
 #include <array>
@@ -65,6 +66,11 @@ struct ThreadRecord {
   static constexpr std::size_t kKnownOperators = 256;
   std::array<KnownOperator, kKnownOperators> known_operators;
 
+  // The ledger, at level `full`.
+  LedgerLock ledger_lock;
+  std::unique_ptr<WeakList<Survivor>> survivors;
+  std::unique_ptr<SiteCaches> sites;
+
   // Figures.
   std::array<DeviceCounters, kDeviceKinds> devices;
   Counter allocations, allocated_bytes, peak_bytes, unobserved, refused_nodes;
@@ -80,6 +86,32 @@ struct ThreadRecord {
     return allocated_bytes.get() - freed_bytes[colour].get();
   }
 };
+
+/// Keeps reporters out while the owner of `thread` changes its lists. Does nothing below level `full`.
+class LedgerGuard {
+ public:
+  explicit LedgerGuard(ThreadRecord& thread) noexcept : thread_(ledger_is_kept ? &thread : nullptr) {
+    if (thread_ != nullptr) {
+      thread_->ledger_lock.lock_as_owner();
+    }
+  }
+  ~LedgerGuard() {
+    if (thread_ != nullptr) {
+      thread_->ledger_lock.unlock_as_owner();
+    }
+  }
+  LedgerGuard(const LedgerGuard&) = delete;
+  LedgerGuard& operator=(const LedgerGuard&) = delete;
+
+ private:
+  ThreadRecord* thread_;
+};
+
+/// Adds to the survivors of `thread`, whose ledger the caller has locked.
+void add_survivor(ThreadRecord& thread, const Survivor& survivor, const Liveness& liveness);
+
+/// The path of the innermost of these regions and those around it, interned; null for no region.
+const ScopePath* path_of(const Region* innermost);
 
 /// The calling thread's record, or null before it has one (and after it gave it back).
 extern thread_local constinit ThreadRecord* current_record __attribute__((tls_model("initial-exec"), visibility("hidden")));

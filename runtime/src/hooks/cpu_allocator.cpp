@@ -94,11 +94,12 @@ constexpr std::array<Deleters, kColours> make_deleters(std::index_sequence<colou
 constexpr auto deleters = make_deleters(std::make_index_sequence<kColours>());
 
 void note_birth(ThreadRecord& thread, const void* bytes) {
-  if (thread.innermost == nullptr || thread.depths.library != 0) {
+  const bool in_region = thread.innermost != nullptr && thread.depths.library == 0;
+  if (!in_region && !core::ledger_is_kept) {
     return;
   }
   if (thread.depths.operators == 0) {
-    thread.unobserved.add(bytes != nullptr ? 1 : 0);
+    thread.unobserved.add(in_region && bytes != nullptr ? 1 : 0);
   } else if (bytes == nullptr) {
     thread.births.add_empty();
   } else {

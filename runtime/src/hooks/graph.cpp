@@ -20,17 +20,16 @@ using torch::autograd::Node;
 
 class GraphWalk {
  public:
-  GraphWalk(std::uint64_t first_node, const std::function<void(c10::StorageImpl&)>& visit)
+  using Visit = std::function<void(c10::StorageImpl&, const at::Tensor& root)>;
+
+  GraphWalk(std::uint64_t first_node, const Visit& visit)
       : first_node_(first_node), this_thread_(at::RecordFunction::currentThreadId()), visit_(visit) {}
 
-  void add(Node* node) {
-    if (node != nullptr && !is_older(*node) && met_.insert(node).second) {
-      to_do_.push_back(node);
-    }
-  }
-
-  std::size_t run() {
+  /// Walks what was not walked before of the graph behind `root`.
+  std::size_t run(const at::Tensor& root) {
     std::size_t refused = 0;
+    root_ = &root;
+    add(root.grad_fn().get());
     while (!to_do_.empty()) {
       Node* const node = to_do_.back();
       to_do_.pop_back();
@@ -47,6 +46,12 @@ class GraphWalk {
   /// again each time. Leaves' accumulators bear the highest number and end a walk by themselves.
   bool is_older(const Node& node) const {
     return node.thread_id() == this_thread_ && node.sequence_nr() < first_node_;
+  }
+
+  void add(Node* node) {
+    if (node != nullptr && !is_older(*node) && met_.insert(node).second) {
+      to_do_.push_back(node);
+    }
   }
 
   bool visit_saved(Node& node) {
@@ -68,7 +73,7 @@ class GraphWalk {
   }
 
   void visit_tensor(const at::Tensor& tensor) {
-    for_each_storage(tensor, [this](c10::TensorImpl&, c10::StorageImpl& storage) { visit_(storage); });
+    for_each_storage(tensor, [this](c10::TensorImpl&, c10::StorageImpl& storage) { visit_(storage, *root_); });
     if (tensor.defined() && tensor.grad_fn()) {
       add(tensor.grad_fn().get());
     }
@@ -76,7 +81,8 @@ class GraphWalk {
 
   std::uint64_t first_node_;
   std::uint64_t this_thread_;
-  const std::function<void(c10::StorageImpl&)>& visit_;
+  const Visit& visit_;
+  const at::Tensor* root_ = nullptr;
   std::unordered_set<Node*> met_;
   std::vector<Node*> to_do_;
 };
@@ -88,12 +94,13 @@ std::uint64_t next_node_number() {
 }
 
 std::size_t visit_graph(const std::vector<at::Tensor>& roots, std::uint64_t first_node,
-                        const std::function<void(c10::StorageImpl&)>& visit) {
+                        const std::function<void(c10::StorageImpl&, const at::Tensor& root)>& visit) {
   GraphWalk walk(first_node, visit);
+  std::size_t refused = 0;
   for (const auto& root : roots) {
-    walk.add(root.grad_fn().get());
+    refused += walk.run(root);
   }
-  return walk.run();
+  return refused;
 }
 
 } // namespace tensorscope::hooks

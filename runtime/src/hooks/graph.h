@@ -14,10 +14,10 @@ namespace tensorscope::hooks {
 /// Autograd's next number on this thread: nodes made from now on have this or a higher one.
 std::uint64_t next_node_number();
 
-/// Visits each storage that the graphs of `roots` keep for their backward pass, as far as they were made on this
-/// thread since `first_node`, or on other threads. Returns how many nodes would not say what they keep: if any,
+/// Visits each storage that the graphs of `roots` keep for their backward pass, with the first root that needs it, as
+/// far as they were made on this thread since `first_node`, or on other threads. Returns how many nodes would not say what they keep: if any,
 /// everything must be taken as needed.
 std::size_t visit_graph(const std::vector<at::Tensor>& roots, std::uint64_t first_node,
-                        const std::function<void(c10::StorageImpl&)>& visit);
+                        const std::function<void(c10::StorageImpl&, const at::Tensor& root)>& visit);
 
 } // namespace tensorscope::hooks

@@ -84,7 +84,8 @@ LibraryCall::LibraryCall(bool observed) noexcept {
   region_ = thread->innermost;
   ++thread->depths.library;
   enter_operator(*thread);
-  switched_off_ = !observed && stop_observing(*thread);
+  // The ledger tells what a library call made from what the program made.
+  switched_off_ = !observed && !core::ledger_is_kept && stop_observing(*thread);
 }
 
 LibraryCall::~LibraryCall() {
@@ -128,7 +129,7 @@ void note_gradient_access(c10::TensorImpl* tensor) noexcept {
   try {
     core::add_unless_recent(thread->innermost->leaves, hold_weakly(tensor), liveness);
   } catch (...) {
-    liveness.drop(address_of(tensor));
+    liveness.drop(key_of(tensor));
   }
 }
 
@@ -138,8 +139,9 @@ void note_set_data(const at::TensorBase& target, const at::TensorBase& source) n
       !target.has_storage() || !source.has_storage()) {
     return;
   }
-  const auto* const old_storage = address_of(target.storage().unsafeGetStorageImpl());
-  const auto* const new_storage = address_of(source.storage().unsafeGetStorageImpl());
+  const auto* const old_storage = key_of(target.storage().unsafeGetStorageImpl());
+  const auto* const new_storage = key_of(source.storage().unsafeGetStorageImpl());
+  const core::LedgerGuard guard(*thread);
   core::Region* const from = core::owner_of(*thread, new_storage);
   core::Region* const to = core::owner_of(*thread, old_storage);
   core::OwnedStorage entry{};

@@ -104,7 +104,7 @@ void end_operator(const at::RecordFunction& function, at::ObserverContext* conte
   if (--thread->depths.operators != 0) {
     return;
   }
-  if (thread->innermost == nullptr) {
+  if (thread->innermost == nullptr && !core::ledger_is_kept) {
     if (++thread->operators_since_scope > kLinger) {
       stop_watching_results();
     }
@@ -126,6 +126,18 @@ std::unique_ptr<at::ObserverContext> begin_scripted(const at::RecordFunction& fu
     core::add_unless_recent(thread->innermost->scripted, hold_weakly(inputs[0].toObject().get()), liveness);
   }
   return nullptr;
+}
+
+at::RecordFunctionCallback results_callback() {
+  return at::RecordFunctionCallback(&begin_operator, &end_operator)
+      .needsOutputs(true)
+      .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION});
+}
+
+at::RecordFunctionCallback scripted_callback() {
+  return at::RecordFunctionCallback(&begin_scripted)
+      .needsInputs(true)
+      .scopes({at::RecordScope::TORCHSCRIPT_FUNCTION});
 }
 
 /// Neither, until the observer is in place and the interposers are known to be reached.
@@ -196,12 +208,19 @@ void install_observer() {
   platform::prepare_barrier();
   at::addGlobalCallback(
       at::RecordFunctionCallback(&mark_beginning, &mark_end).scopes({at::RecordScope::FUNCTION}));
+  if (core::ledger_is_kept) {
+    at::addGlobalCallback(results_callback());
+    at::addGlobalCallback(scripted_callback());
+  }
   core::note_unobserved_threads();
   may_stop_observing.store(interposers_reached(), std::memory_order_relaxed);
   ::pthread_atfork(nullptr, nullptr, [] { core::forget_other_threads(); });
 }
 
 void watch_results(ThreadRecord& thread) {
+  if (core::ledger_is_kept) {
+    return; // every thread's results are seen
+  }
   thread.operators_since_scope = 0;
   // LibTorch copies these lists from thread to thread with its other thread-local state, so the list itself is
   // the only truth about whether the observer is in place.
@@ -210,12 +229,8 @@ void watch_results(ThreadRecord& thread) {
       return;
     }
   }
-  at::addThreadLocalCallback(at::RecordFunctionCallback(&begin_operator, &end_operator)
-                                 .needsOutputs(true)
-                                 .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
-  at::addThreadLocalCallback(at::RecordFunctionCallback(&begin_scripted)
-                                 .needsInputs(true)
-                                 .scopes({at::RecordScope::TORCHSCRIPT_FUNCTION}));
+  at::addThreadLocalCallback(results_callback());
+  at::addThreadLocalCallback(scripted_callback());
 }
 
 void set_epoch_hook(void (*hook)() noexcept) noexcept {

@@ -94,7 +94,7 @@ void retain_from_elsewhere(const at::Tensor& tensor, c10::StorageImpl& storage) 
   }
   auto strong = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&storage);
   all.storages.insert_or_assign(
-      address_of(&storage), Retained{c10::weak_intrusive_ptr<c10::StorageImpl>(strong),
+      key_of(&storage), Retained{c10::weak_intrusive_ptr<c10::StorageImpl>(strong),
                                      decltype(Retained::tensor)(tensor.getIntrusivePtr())});
   any_retains.store(true, std::memory_order_release);
 }
@@ -106,7 +106,7 @@ bool any_retained_from_elsewhere() noexcept {
 bool retained_from_elsewhere(c10::StorageImpl& storage, at::Tensor& tensor) {
   auto& all = retains();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.storages.find(address_of(&storage));
+  const auto found = all.storages.find(key_of(&storage));
   if (found == all.storages.end()) {
     return false;
   }

@@ -2,11 +2,15 @@
 // Weak references and the storages of a tensor.
 #include "hooks/references.h"
 
+#include "hooks/key_set.h"
+
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/core/ivalue.h>
 
 namespace tensorscope::hooks {
+
+constinit std::uintptr_t key_mask = 0;
 
 const core::Liveness liveness{
     [](const void* object) noexcept {
@@ -25,17 +29,21 @@ void for_each_storage(const at::Tensor& tensor,
     return;
   }
   c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
-  if (impl->layout() == c10::kSparse) {
-    // Parts are read from the object, not by operators: this runs inside observers.
+  // Parts of sparse tensors are read from the objects, not by operators: this runs inside observers.
+  if (!is_strided(*impl)) {
     if (auto* const sparse = dynamic_cast<at::SparseTensorImpl*>(impl)) {
       for_each_storage(sparse->indices(), visit);
       for_each_storage(sparse->values(), visit);
+      return;
     }
-  } else if (auto* const compressed = impl->layout() == c10::kStrided ? nullptr : dynamic_cast<at::SparseCsrTensorImpl*>(impl)) {
-    for_each_storage(compressed->compressed_indices(), visit);
-    for_each_storage(compressed->plain_indices(), visit);
-    for_each_storage(compressed->values(), visit);
-  } else if (impl->has_storage()) {
+    if (auto* const compressed = dynamic_cast<at::SparseCsrTensorImpl*>(impl)) {
+      for_each_storage(compressed->compressed_indices(), visit);
+      for_each_storage(compressed->plain_indices(), visit);
+      for_each_storage(compressed->values(), visit);
+      return;
+    }
+  }
+  if (impl->has_storage()) {
     if (auto* const storage = impl->unsafe_storage().unsafeGetStorageImpl()) {
       visit(*impl, *storage);
     }

@@ -10,23 +10,28 @@
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include <cstdint>
 #include <functional>
 
 namespace tensorscope::hooks {
 
-/// The address under which the ledger knows an object.
-inline void* address_of(const c10::intrusive_ptr_target* object) {
-  return const_cast<c10::intrusive_ptr_target*>(object);
+/// Turns addresses into the ledger's keys and back. At level `full` a key is not the address itself, so that a search
+/// of the memory for handles does not find the ledger. Set at load, before there is any key.
+extern constinit std::uintptr_t key_mask;
+
+/// The key under which the ledger knows an object.
+inline void* key_of(const c10::intrusive_ptr_target* object) {
+  return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(object) ^ key_mask);
 }
 
-inline c10::intrusive_ptr_target* target_at(void* address) {
-  return static_cast<c10::intrusive_ptr_target*>(address);
+inline c10::intrusive_ptr_target* target_at(void* key) {
+  return reinterpret_cast<c10::intrusive_ptr_target*>(reinterpret_cast<std::uintptr_t>(key) ^ key_mask);
 }
 
 /// A weak reference for the ledger.
 inline void* hold_weakly(c10::intrusive_ptr_target* object) {
   c10::raw::weak_intrusive_ptr::incref(object);
-  return object;
+  return key_of(object);
 }
 
 /// How the ledger asks about what it holds.

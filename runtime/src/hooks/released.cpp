@@ -3,13 +3,16 @@
 #include "hooks/released.h"
 
 #include "core/epochs.h"
+#include "hooks/making.h"
 #include "hooks/observer.h"
 #include "hooks/references.h"
 #include "hooks/released_operators.h"
+#include "platform/health.h"
 
 #include <tensorscope/error.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <sstream>
@@ -26,6 +29,9 @@ struct ReleaseNote {
   const core::OperatorInfo* made_by;
   std::string tensor;
   ReleaseCause cause;
+  std::uint64_t bytes = 0;
+  const core::Stack* made_at = nullptr;
+  const core::Stack* released_at = nullptr; ///< both only at level `full`
 };
 
 struct Table {
@@ -55,6 +61,8 @@ Waiting& waiting() {
 }
 
 constinit std::atomic<bool> any_released{false};
+constinit std::atomic<StackWords> stack_words{nullptr};
+constinit std::atomic<bool> stop_at_use{false};
 
 /// The table alone decides: the storage's own flag may be being written by another thread.
 std::shared_ptr<const ReleaseNote> note_of(const c10::StorageImpl& storage) {
@@ -63,7 +71,7 @@ std::shared_ptr<const ReleaseNote> note_of(const c10::StorageImpl& storage) {
   }
   auto& released = table();
   const std::lock_guard lock(released.mutex);
-  const auto found = released.notes.find(address_of(&storage));
+  const auto found = released.notes.find(key_of(&storage));
   return found == released.notes.end() ? nullptr : found->second;
 }
 
@@ -95,19 +103,40 @@ std::string word(const ReleaseNote& note, const char* used_by) {
   return text;
 }
 
+const core::Stack* stack_if_kept() {
+  auto* const thread = core::ledger_is_kept ? core::this_thread() : nullptr;
+  return thread != nullptr ? stack_here(*thread) : nullptr;
+}
+
+/// At level `full`: notes the use for the report and words its three places, a paragraph each.
+std::string note_use(const ReleaseNote& note, const char* used_by) {
+  const auto words = stack_words.load(std::memory_order_acquire);
+  const core::Stack* const here = stack_if_kept();
+  if (words == nullptr || here == nullptr) {
+    return {};
+  }
+  core::note_use_after_release({note.made_by, note.tensor, note.bytes, note.cause, used_by != nullptr ? used_by : "",
+                                note.made_at, note.released_at, here});
+  const auto paragraph = [&](const char* title, const core::Stack* stack) {
+    return stack == nullptr ? std::string() : std::string("\n  ") + title + "\n" + words(*stack);
+  };
+  return paragraph("used here:", here) + paragraph("released here:", note.released_at) +
+      paragraph("created here:", note.made_at);
+}
+
 /// Enters the storage into the table; false if it was there. Afterwards every access to its data throws.
-bool mark(const Doomed& doomed, const ReleaseCause& cause) {
+bool mark(const Doomed& doomed, const ReleaseCause& cause, const core::Stack* released_at) {
   const at::Tensor tensor = doomed.tensors.empty() ? at::Tensor() : doomed.tensors.front();
   const auto note = std::make_shared<const ReleaseNote>(
       ReleaseNote{WeakStorage(doomed.storage), doomed.made_by ? doomed.made_by : &core::unknown_operator(),
-                  describe(tensor, *doomed.storage), cause});
+                  describe(tensor, *doomed.storage), cause, doomed.storage->nbytes(), doomed.made_at, released_at});
   {
     auto& released = table();
     const std::lock_guard lock(released.mutex);
     if (released.notes.size() >= released.sweep_at) {
       released.sweep_locked();
     }
-    if (!released.notes.try_emplace(address_of(doomed.storage.get()), note).second) {
+    if (!released.notes.try_emplace(key_of(doomed.storage.get()), note).second) {
       return false;
     }
     any_released.store(true, std::memory_order_release);
@@ -143,8 +172,9 @@ std::string describe(const at::Tensor& tensor, const c10::StorageImpl& storage) 
 
 std::size_t release_storages(std::vector<Doomed>& doomed, const ReleaseCause& cause) {
   std::vector<WeakStorage> marked;
+  const core::Stack* const here = stack_if_kept();
   for (const auto& one : doomed) {
-    if (mark(one, cause)) {
+    if (mark(one, cause, here)) {
       marked.emplace_back(one.storage);
       // A copy-on-write storage must not be made a copy of once it is marked.
       one.storage->clear_materializer();
@@ -174,6 +204,11 @@ std::size_t release_storages(std::vector<Doomed>& doomed, const ReleaseCause& ca
   return count;
 }
 
+void set_stack_words(StackWords words, bool stop_at_first_use) noexcept {
+  stack_words.store(words, std::memory_order_release);
+  stop_at_use.store(stop_at_first_use, std::memory_order_relaxed);
+}
+
 bool is_released(const c10::StorageImpl& storage) {
   return note_of(storage) != nullptr;
 }
@@ -183,7 +218,12 @@ void throw_if_released(const c10::StorageImpl* storage, const char* used_by) {
     return;
   }
   if (const auto note = note_of(*storage)) {
-    throw UseAfterRelease(word(*note, used_by));
+    const std::string text = word(*note, used_by) + note_use(*note, used_by);
+    if (stop_at_use.load(std::memory_order_relaxed)) {
+      platform::print_line(text.substr(sizeof("tensorscope: ") - 1));
+      std::abort();
+    }
+    throw UseAfterRelease(text);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/operator_names.h"
 #include "core/thread_record.h"
+#include "core/uses.h"
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/StorageImpl.h>
@@ -15,19 +16,19 @@
 
 namespace tensorscope::hooks {
 
-/// What freed a storage, and where that stands in the source.
-struct ReleaseCause {
-  enum class Kind { call, scope_end, session_end } kind = Kind::call;
-  std::source_location where;  ///< of the call, or of the region's opening
-  std::source_location closed; ///< of the call that closed a session
-};
+using core::ReleaseCause;
 
 /// One storage to release.
 struct Doomed {
   c10::intrusive_ptr<c10::StorageImpl> storage;
   std::vector<at::Tensor> tensors; ///< known tensors over it: their metadata operators throw too
   const core::OperatorInfo* made_by = nullptr;
+  const core::Stack* made_at = nullptr;
 };
+
+/// Words for a stack, to be put into errors; set at level `full`.
+using StackWords = std::string (*)(const core::Stack& stack);
+void set_stack_words(StackWords words, bool stop_at_first_use) noexcept;
 
 /// Releases all of `doomed`, and says how many were not released before. Where LibTorch's errors can't be
 /// replaced by ours, a full text is left in each storage.

@@ -3,6 +3,7 @@
 // is reached first by every operator. Tensors that we never met throw at their first data access instead.
 #include "hooks/released_operators.h"
 
+#include "hooks/key_set.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
 
@@ -13,26 +14,6 @@ namespace tensorscope::hooks {
 namespace {
 
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
-
-/// Reaches the key set of any tensor. Its bits are changed atomically: two threads may release the same tensor, and
-/// others may be about to run operators on it.
-struct KeySet : c10::TensorImpl {
-  static void set(c10::TensorImpl& tensor, c10::DispatchKey key) {
-    __atomic_fetch_or(bits(tensor), c10::DispatchKeySet(key).raw_repr(), __ATOMIC_RELEASE);
-  }
-  static bool has(c10::TensorImpl& tensor, c10::DispatchKey key) {
-    return (__atomic_load_n(bits(tensor), __ATOMIC_ACQUIRE) & c10::DispatchKeySet(key).raw_repr()) != 0;
-  }
-  static void clear(c10::TensorImpl& tensor, c10::DispatchKey key) {
-    __atomic_fetch_and(bits(tensor), ~c10::DispatchKeySet(key).raw_repr(), __ATOMIC_RELEASE);
-  }
-
- private:
-  static std::uint64_t* bits(c10::TensorImpl& tensor) {
-    static_assert(sizeof(c10::DispatchKeySet) == sizeof(std::uint64_t));
-    return reinterpret_cast<std::uint64_t*>(&(tensor.*(&KeySet::key_set_)));
-  }
-};
 
 void check_argument(const c10::IValue& argument, const c10::OperatorHandle& op) {
   if (!argument.isTensor()) {

@@ -3,6 +3,8 @@
 #include "hooks/results.h"
 
 #include "hooks/cpu_allocator.h"
+#include "hooks/key_set.h"
+#include "hooks/making.h"
 #include "hooks/references.h"
 
 #include <ATen/core/grad_mode.h>
@@ -34,33 +36,59 @@ bool born_here(ThreadRecord& thread, const at::Tensor& tensor, c10::StorageImpl&
       c10::raw::intrusive_ptr::use_count(&storage) == 1 && tensor.use_count() <= 2 && thread.births.take_empty();
 }
 
-void note_result(ThreadRecord& thread, Region& region, const OperatorInfo& info, const at::Tensor& tensor,
-                 ResultKind kind) {
+/// Enters a storage that no region owns into the ledger.
+void note_survivor(ThreadRecord& thread, c10::TensorImpl& tensor, c10::StorageImpl& storage, const OperatorInfo& made_by) {
+  core::Survivor survivor{{hold_weakly(&storage), hold_weakly(&tensor), &made_by}};
+  note_making(thread, tensor, survivor.entry);
+  survivor.kept_as = thread.depths.library != 0 ? core::KeptAs::library : core::KeptAs::unscoped;
+  if (thread.innermost != nullptr) {
+    survivor.path = core::path_of(thread.innermost);
+    survivor.region = thread.innermost->number;
+  }
+  core::add_survivor(thread, survivor, liveness);
+}
+
+/// The storage was born in this operator: the innermost region owns it, or the ledger alone knows it.
+void note_born(ThreadRecord& thread, const OperatorInfo& info, c10::TensorImpl& tensor, c10::StorageImpl& storage) {
+  if (thread.innermost != nullptr && thread.depths.library == 0) {
+    own_storage(thread, *thread.innermost, tensor, storage, info);
+  } else {
+    note_survivor(thread, tensor, storage, info);
+  }
+}
+
+void note_seen(ThreadRecord& thread, c10::TensorImpl& tensor) {
+  if (thread.innermost != nullptr && thread.depths.library == 0) {
+    see_tensor(*thread.innermost, tensor);
+  }
+}
+
+void note_result(ThreadRecord& thread, const OperatorInfo& info, const at::Tensor& tensor, ResultKind kind) {
   if (!tensor.defined()) {
     return;
   }
   c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
   if (kind == ResultKind::written) {
     if (may_have_graph(*impl)) {
-      see_tensor(region, *impl);
+      note_seen(thread, *impl);
       if (tensor.is_view()) {
-        see_tensor(region, *tensor._base().unsafeGetTensorImpl());
+        note_seen(thread, *tensor._base().unsafeGetTensorImpl());
       }
     }
     return;
   }
-  if (impl->layout() == c10::kStrided && impl->has_storage()) [[likely]] {
+  if (is_strided(*impl) && impl->has_storage()) [[likely]] {
     auto* const storage = impl->unsafe_storage().unsafeGetStorageImpl();
     if (storage != nullptr && born_here(thread, tensor, *storage, kind)) {
-      own_storage(thread, region, *impl, *storage, info);
+      note_born(thread, info, *impl, *storage);
     } else {
-      see_tensor(region, *impl);
+      note_seen(thread, *impl);
     }
     return;
   }
   for_each_storage(tensor, [&](c10::TensorImpl& part, c10::StorageImpl& storage) {
     if (storage._mutable_data_ptr_no_checks().get() != nullptr && born_here(thread, tensor, storage, kind)) {
-      own_storage(thread, region, part, storage, info);
+      note_born(thread, info, part, storage);
     }
   });
 }
@@ -90,7 +118,12 @@ std::size_t device_index(c10::DeviceType type) {
 
 void own_storage(ThreadRecord& thread, Region& region, c10::TensorImpl& tensor, c10::StorageImpl& storage,
                  const OperatorInfo& made_by) {
-  region.owned.add({hold_weakly(&storage), hold_weakly(&tensor), &made_by});
+  core::OwnedStorage entry{hold_weakly(&storage), hold_weakly(&tensor), &made_by};
+  if (core::ledger_is_kept) {
+    note_making(thread, tensor, entry);
+  }
+  const core::LedgerGuard guard(thread);
+  region.owned.add(entry);
   thread.devices[device_index(storage.device_type())].created.add(1);
 }
 
@@ -99,24 +132,28 @@ void see_tensor(Region& region, c10::TensorImpl& tensor) {
 }
 
 void note_results(ThreadRecord& thread, const OperatorInfo& info, const std::vector<c10::IValue>& results) {
-  Region& region = *thread.innermost;
+  const core::LedgerGuard guard(thread);
   if (thread.depths.library != 0) {
-    note_gradients(region, results);
-    return;
+    if (thread.innermost != nullptr) {
+      note_gradients(*thread.innermost, results);
+    }
+    if (!core::ledger_is_kept) {
+      return;
+    }
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto kind = info.result(i);
     const c10::IValue& result = results[i];
     if (result.isTensor()) [[likely]] {
-      note_result(thread, region, info, result.toTensor(), kind);
+      note_result(thread, info, result.toTensor(), kind);
     } else if (result.isTensorList()) {
       for (const at::Tensor& tensor : result.toTensorList()) {
-        note_result(thread, region, info, tensor, kind);
+        note_result(thread, info, tensor, kind);
       }
     } else if (result.isList() || result.isTuple() || result.isGenericDict() || result.isObject()) {
       result.visit([&](const c10::IValue& part) {
         if (part.isTensor()) {
-          note_result(thread, region, info, part.toTensor(), kind);
+          note_result(thread, info, part.toTensor(), kind);
         }
         return false;
       });

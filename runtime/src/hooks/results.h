@@ -11,7 +11,8 @@
 namespace tensorscope::hooks {
 
 /// Gives to the thread's innermost region each storage whose bytes were born in this very operator and that the
-/// schema does not declare as a written argument; notes the other results as seen.
+/// schema does not declare as a written argument; notes the other results as seen. At level `full` the ledger is told
+/// of what no region owns, too; below it there must be a region.
 void note_results(core::ThreadRecord& thread, const core::OperatorInfo& info,
                   const std::vector<c10::IValue>& results);
 

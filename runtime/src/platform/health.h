@@ -15,6 +15,7 @@ enum class Trouble {
   allocator_replaced,
   observer_failed,
   close_failed,
+  report_failed,
   count,
 };
 

@@ -54,4 +54,64 @@ TEST(OptionsTest, TheFirstBadValueIsTheError) {
   EXPECT_NE(parsed.error.find("'level'"), std::string::npos);
 }
 
+TEST(OptionsTest, NumbersSwitchesAndTextsAreTaken) {
+  const auto parsed = parse_options("exitcode=0:leaks=0:depth=256:log_path=/tmp/%p.log");
+  EXPECT_EQ(parsed.error, "");
+  EXPECT_EQ(parsed.options.exitcode, 0u);
+  EXPECT_FALSE(parsed.options.leaks);
+  EXPECT_EQ(parsed.options.depth, 256u);
+  EXPECT_EQ(parsed.options.log_path, "/tmp/%p.log");
+}
+
+TEST(OptionsTest, ABadNumberIsAnErrorThatSaysTheRange) {
+  for (const char* const value : {"256", "-1", "1x", "", "0x10", " 1", "99999999999999999999"}) {
+    const auto parsed = parse_options(std::string("exitcode=") + value);
+    EXPECT_EQ(parsed.error, std::string("TENSORSCOPE_OPTIONS: bad value '") + value +
+                  "' for 'exitcode': use a whole number from 0 to 255");
+    EXPECT_EQ(parsed.options.exitcode, 23u);
+  }
+}
+
+TEST(OptionsTest, ASwitchTakesZeroAndOne) {
+  EXPECT_EQ(parse_options("halt=yes").error, "TENSORSCOPE_OPTIONS: bad value 'yes' for 'halt': use 0, 1");
+}
+
+TEST(OptionsTest, AListTakesEachValueOnceInTheOrderGiven) {
+  const auto parsed = parse_options("report=json,text,json");
+  EXPECT_EQ(parsed.options.report, (std::vector<ReportFormat>{ReportFormat::json, ReportFormat::text}));
+}
+
+TEST(OptionsTest, AListWithABadValueIsLeftAsItWas) {
+  for (const char* const value : {"text,xml", "text,", ",text", ""}) {
+    const auto parsed = parse_options(std::string("report=") + value);
+    EXPECT_NE(parsed.error.find("use one or more of text, json"), std::string::npos) << value;
+    EXPECT_EQ(parsed.options.report, std::vector<ReportFormat>{ReportFormat::text});
+  }
+}
+
+TEST(OptionsTest, AQuotedValueHoldsColons) {
+  EXPECT_EQ(parse_options("log_path='a:b':halt=1").options.log_path, "a:b");
+  EXPECT_TRUE(parse_options("log_path=\"a:b\":halt=1").options.halt);
+  EXPECT_EQ(parse_options("log_path=it\"'\"s").options.log_path, "it's");
+}
+
+TEST(OptionsTest, WhatIsGivenWinsOverTheDefaults) {
+  Options defaults;
+  defaults.level = Level::full;
+  defaults.exitcode = 5;
+  const auto parsed = parse_options("level=scopes", defaults);
+  EXPECT_EQ(parsed.options.level, Level::scopes);
+  EXPECT_EQ(parsed.options.exitcode, 5u);
+}
+
+TEST(OptionsTest, TheHelpListsEveryKeyOnALineOfItsOwn) {
+  const auto help = options_help();
+#define TENSORSCOPE_OPTION(key, type, value, sentence, values) EXPECT_NE(help.find("\n  " #key "="), std::string::npos);
+#define TENSORSCOPE_SET(key, type, value, sentence, values) EXPECT_NE(help.find("\n  " #key "="), std::string::npos);
+#define TENSORSCOPE_SWITCH(key, value, sentence) EXPECT_NE(help.find("\n  " #key "=0, 1"), std::string::npos);
+#define TENSORSCOPE_NUMBER(key, value, most, sentence) EXPECT_NE(help.find("\n  " #key "=number"), std::string::npos);
+#define TENSORSCOPE_TEXT(key, what, sentence) EXPECT_NE(help.find("\n  " #key "=" what), std::string::npos);
+#include "options.inc"
+}
+
 } // namespace

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that are kept once, for the life of the process: stacks, shapes and the like repeat in every iteration.
+// A thread that met a value before finds it without a lock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <unordered_set>
+
+namespace tensorscope::core {
+
+/// All values of one kind. A `Value` has `hash()` and `==`. Addresses stay valid for ever.
+template <class Value>
+class InternTable {
+ public:
+  const Value& intern(const Value& value) {
+    const std::lock_guard lock(mutex_);
+    return *values_.insert(value).first;
+  }
+
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return values_.size();
+  }
+
+  /// In a child process, whose other threads may have held the lock.
+  void unlock_after_fork() noexcept { new (&mutex_) std::mutex; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Value& value) const { return value.hash(); }
+  };
+  std::mutex mutex_;
+  std::unordered_set<Value, Hash> values_;
+};
+
+/// What one thread met lately of an InternTable.
+template <class Value>
+class InternCache {
+ public:
+  const Value& intern(InternTable<Value>& table, const Value& value) {
+    const Value*& slot = slots_[value.hash() % slots_.size()];
+    if (slot == nullptr || !(*slot == value)) {
+      slot = &table.intern(value);
+    }
+    return *slot;
+  }
+
+ private:
+  std::array<const Value*, 1024> slots_{};
+};
+
+/// Mixes `more` into a hash.
+inline std::size_t mix_hash(std::size_t hash, std::size_t more) {
+  return (hash ^ more) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+}
+
+} // namespace tensorscope::core

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock of a thread's ledger.
+#include "core/ledger.h"
+
+#include <mutex>
+
+#include <sched.h>
+
+namespace tensorscope::core {
+
+constinit bool ledger_is_kept = false;
+
+namespace {
+
+struct LeftOpenList {
+  std::mutex mutex;
+  std::vector<LeftOpen> all;
+};
+
+LeftOpenList& left_open() {
+  static auto* const list = new LeftOpenList; // never destroyed: the report is made during exit
+  return *list;
+}
+
+} // namespace
+
+void note_left_open(const RegionPlace& place, std::uint64_t region, std::uint32_t thread) {
+  auto& list = left_open();
+  const std::lock_guard lock(list.mutex);
+  list.all.push_back({place, region, thread});
+}
+
+std::vector<LeftOpen> regions_left_open() {
+  auto& list = left_open();
+  const std::lock_guard lock(list.mutex);
+  return list.all;
+}
+
+void LedgerLock::take() noexcept {
+  while (held_.exchange(true, std::memory_order_acquire)) {
+    ::sched_yield(); // a report is being made
+  }
+}
+
+} // namespace tensorscope::core

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept in mind of tensors that outlive their scope, or were made in none. Filled at level `full` only, by the
+// thread that made them; read by whoever reports, on any thread: hence the lock, which no two working threads share.
+#pragma once
+
+#include "core/region.h"
+
+#include <atomic>
+
+namespace tensorscope::core {
+
+/// Why a storage is still there although the region that made it has ended.
+enum class KeptAs : std::uint8_t {
+  result,   ///< reachable from the scope's result
+  retained, ///< taken out by retain
+  adopted,  ///< a gradient, or reached by an adopted owner
+  graph,    ///< needed by a backward pass
+  escape,   ///< held by a handle elsewhere
+  left_open, ///< its region's thread ended before the region
+  unscoped, ///< made where no region was open
+  library,  ///< made by LibTorch for itself: gradients, optimizer state
+};
+
+/// A storage in the ledger that no open region owns.
+struct Survivor {
+  OwnedStorage entry;
+  const ScopePath* path = nullptr; ///< the region that made it and those around; null outside of any
+  std::uint64_t region = 0;        ///< that region's number; 0 outside of any
+  KeptAs kept_as = KeptAs::unscoped;
+
+  bool dead(const Liveness& liveness) const { return entry.dead(liveness); }
+  void drop(const Liveness& liveness) { entry.drop(liveness); }
+};
+
+/// Whether the ledger is kept for a report (level `full`). Set once, at load.
+extern constinit bool ledger_is_kept;
+
+/// A region whose thread ended while it was open.
+struct LeftOpen {
+  RegionPlace place;
+  std::uint64_t region = 0; ///< its number
+  std::uint32_t thread = 0;
+};
+void note_left_open(const RegionPlace& place, std::uint64_t region, std::uint32_t thread);
+std::vector<LeftOpen> regions_left_open();
+
+/// Held by a thread while it changes its own regions' lists or survivors, and by a reporter while it reads another's.
+/// Its owner may take it again while it holds it.
+class LedgerLock {
+ public:
+  void lock_as_owner() noexcept {
+    if (depth_++ == 0) {
+      take();
+    }
+  }
+  void unlock_as_owner() noexcept {
+    if (--depth_ == 0) {
+      held_.store(false, std::memory_order_release);
+    }
+  }
+  void lock_as_reader() noexcept { take(); }
+  void unlock_as_reader() noexcept { held_.store(false, std::memory_order_release); }
+
+ private:
+  void take() noexcept;
+
+  std::atomic<bool> held_{false};
+  std::uint32_t depth_ = 0; ///< the owner's only
+};
+
+} // namespace tensorscope::core

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hashes and the tables.
+#include "core/sites.h"
+
+#include <cstring>
+
+namespace tensorscope::core {
+
+std::size_t Stack::hash() const {
+  std::size_t hash = frames.size();
+  for (void* const frame : frames) {
+    hash = mix_hash(hash, reinterpret_cast<std::size_t>(frame));
+  }
+  return hash ^ (hash >> 32);
+}
+
+std::size_t TensorShape::hash() const {
+  std::size_t hash = static_cast<std::size_t>(dtype) * 31 + static_cast<std::size_t>(device_type);
+  hash = mix_hash(hash, static_cast<std::size_t>(device_index) * 2 + sized);
+  for (const std::int64_t size : sizes) {
+    hash = mix_hash(hash, static_cast<std::size_t>(size));
+  }
+  return hash ^ (hash >> 32);
+}
+
+bool ScopePath::operator==(const ScopePath& other) const {
+  const auto same = [](const RegionPlace& a, const RegionPlace& b) {
+    return a.kind == b.kind && a.where.line() == b.where.line() && a.where.column() == b.where.column() &&
+        std::strcmp(a.where.file_name(), b.where.file_name()) == 0;
+  };
+  return std::equal(regions.begin(), regions.end(), other.regions.begin(), other.regions.end(), same);
+}
+
+std::size_t ScopePath::hash() const {
+  std::size_t hash = regions.size();
+  for (const RegionPlace& region : regions) {
+    hash = mix_hash(hash, region.where.line());
+  }
+  return hash;
+}
+
+SiteTables& site_tables() {
+  static auto* const tables = new SiteTables;
+  return *tables;
+}
+
+} // namespace tensorscope::core

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where and as what a tensor was made: stacks, shapes and scope paths, interned. Only level `full` fills them.
+#pragma once
+
+#include "core/interned.h"
+
+#include <boost/container/small_vector.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <vector>
+
+namespace tensorscope::core {
+
+/// Return addresses, the innermost first.
+struct Stack {
+  std::vector<void*> frames;
+  bool operator==(const Stack&) const = default;
+  std::size_t hash() const;
+};
+
+/// What a tensor was when it was made: sizes, LibTorch's numbers for its element type and its device.
+struct TensorShape {
+  std::int8_t dtype = 0;
+  std::int8_t device_type = 0;
+  std::int8_t device_index = -1;
+  bool sized = true; ///< false when the tensor has no plain sizes (nested, symbolic)
+  boost::container::small_vector<std::int64_t, 6> sizes;
+  bool operator==(const TensorShape&) const = default;
+  std::size_t hash() const;
+};
+
+enum class RegionKind { scope, session };
+
+struct RegionPlace {
+  RegionKind kind = RegionKind::scope;
+  std::source_location where;
+};
+
+/// The open regions around a place, the innermost first.
+struct ScopePath {
+  std::vector<RegionPlace> regions;
+  bool operator==(const ScopePath& other) const;
+  std::size_t hash() const;
+};
+
+/// The tables of the process. Never destroyed: tensors are made and freed after static destruction.
+struct SiteTables {
+  InternTable<Stack> stacks;
+  InternTable<TensorShape> shapes;
+  InternTable<ScopePath> paths;
+};
+SiteTables& site_tables();
+
+/// One thread's short cuts into them.
+struct SiteCaches {
+  InternCache<Stack> stacks;
+  InternCache<TensorShape> shapes;
+  std::uint64_t tensors = 0; ///< counted for `sample`
+};
+
+} // namespace tensorscope::core

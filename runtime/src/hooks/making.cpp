@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks stacks with LibTorch's own unwinder, which knows LibTorch's frames and caches what it read.
+#include "hooks/making.h"
+
+#include <atomic>
+
+#include <torch/csrc/profiler/unwind/unwind.h>
+
+namespace tensorscope::hooks {
+
+constinit StackOptions stack_options;
+
+namespace {
+
+constinit std::atomic<void (*)() noexcept> doubling_hook{nullptr};
+
+core::SiteCaches& caches_of(core::ThreadRecord& thread) {
+  if (thread.sites == nullptr) {
+    thread.sites = std::make_unique<core::SiteCaches>();
+  }
+  return *thread.sites;
+}
+
+core::TensorShape shape_of(const c10::TensorImpl& tensor) {
+  core::TensorShape shape;
+  shape.dtype = static_cast<std::int8_t>(c10::typeMetaToScalarType(tensor.dtype()));
+  shape.device_type = static_cast<std::int8_t>(tensor.device_type());
+  shape.device_index = tensor.device().index();
+  shape.sized = !tensor.key_set().has(c10::DispatchKey::NestedTensor) && !tensor.has_symbolic_sizes_strides();
+  if (shape.sized) {
+    const auto sizes = tensor.sizes();
+    shape.sizes.assign(sizes.begin(), sizes.end());
+  }
+  return shape;
+}
+
+} // namespace
+
+void set_doubling_hook(void (*hook)() noexcept) noexcept {
+  doubling_hook.store(hook, std::memory_order_release);
+}
+
+const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
+  try {
+    core::Stack stack{torch::unwind::unwind()};
+    if (stack.frames.size() > stack_options.depth) {
+      stack.frames.resize(stack_options.depth);
+    }
+    return &caches_of(thread).stacks.intern(core::site_tables().stacks, stack);
+  } catch (...) {
+    return nullptr; // code without unwind tables, or memory is short
+  }
+}
+
+void note_making(core::ThreadRecord& thread, const c10::TensorImpl& tensor, core::OwnedStorage& entry) {
+  auto& caches = caches_of(thread);
+  entry.shape = &caches.shapes.intern(core::site_tables().shapes, shape_of(tensor));
+  const std::uint64_t number = ++caches.tensors;
+  if ((number & (number - 1)) == 0) {
+    if (const auto hook = doubling_hook.load(std::memory_order_acquire)) {
+      hook();
+    }
+  }
+  if (stack_options.sample != 0 && number % stack_options.sample == 0) {
+    entry.stack = stack_here(thread);
+  }
+}
+
+} // namespace tensorscope::hooks

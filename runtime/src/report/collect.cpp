@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the ledgers to leaks: what is alive, grouped by the place of its making.
+#include "report/leaks.h"
+
+#include "hooks/graph.h"
+#include "hooks/library_calls.h"
+#include "hooks/references.h"
+#include "hooks/released.h"
+#include "report/groups.h"
+#include "report/handles_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace tensorscope::report {
+namespace {
+
+using core::KeptAs;
+using core::Survivor;
+
+/// A survivor that is alive, kept so while it is looked at.
+struct Living {
+  Survivor note;
+  c10::intrusive_ptr<c10::StorageImpl> storage;
+  bool released = false;
+  bool lost = false; ///< no handle is left
+};
+
+/// A copy of one thread's ledger, taken under its lock.
+struct Ledger {
+  std::vector<Living> survivors;
+  std::vector<OpenSession> sessions;
+  std::uint64_t open_bytes = 0; ///< owned or retained by open regions
+};
+
+class Reading {
+ public:
+  explicit Reading(core::ThreadRecord& thread) : lock_(thread.ledger_lock), own_(&thread == core::current_record) {
+    own_ ? lock_.lock_as_owner() : lock_.lock_as_reader();
+  }
+  ~Reading() { own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader(); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  core::LedgerLock& lock_;
+  bool own_;
+};
+
+void add_owned(OpenSession& open, Sites& sites, const core::OwnedStorage& entry) {
+  if (const auto storage = hooks::lock_storage(entry.storage); storage && !hooks::is_released(*storage)) {
+    ++open.count;
+    open.bytes += storage->nbytes();
+    sites.add(entry, storage->nbytes());
+  }
+}
+
+OpenSession describe_session(const core::ThreadRecord& thread, const core::Region& session) {
+  OpenSession open{session.where, session.number, thread.slot, 0, 0, {}};
+  Sites sites;
+  for (const auto& entry : session.owned.items()) {
+    add_owned(open, sites, entry);
+  }
+  open.sites = sites.largest_first();
+  return open;
+}
+
+/// Sessions whose threads have ended; what they owned is among the survivors.
+void add_sessions_left_open(Report& report, const std::vector<Ledger>& ledgers, const Question& question) {
+  for (const auto& left : core::regions_left_open()) {
+    if (left.place.kind != core::RegionKind::session || left.region <= question.since_region) {
+      continue;
+    }
+    OpenSession open{left.place.where, left.region, left.thread, 0, 0, {}};
+    Sites sites;
+    for (const auto& ledger : ledgers) {
+      for (const auto& living : ledger.survivors) {
+        if (living.note.kept_as == KeptAs::left_open && living.note.region == left.region) {
+          add_owned(open, sites, living.note.entry);
+        }
+      }
+    }
+    open.sites = sites.largest_first();
+    report.sessions.push_back(std::move(open));
+  }
+}
+
+std::uint64_t living_bytes(const std::vector<core::OwnedStorage>& entries) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : entries) {
+    if (const auto storage = hooks::lock_storage(entry.storage); storage && !hooks::is_released(*storage)) {
+      bytes += storage->nbytes();
+    }
+  }
+  return bytes;
+}
+
+void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) {
+  const Reading reading(thread);
+  for (const core::Region* region = thread.innermost; region != nullptr; region = region->outer) {
+    ledger.open_bytes += living_bytes(region->owned.items()) + living_bytes(region->retained.items());
+    if (region->kind == core::RegionKind::session && region->number > question.since_region) {
+      ledger.sessions.push_back(describe_session(thread, *region));
+    }
+  }
+  if (thread.survivors == nullptr) {
+    return;
+  }
+  for (const Survivor& survivor : thread.survivors->items()) {
+    if (auto storage = hooks::lock_storage(survivor.entry.storage)) {
+      const bool released = hooks::is_released(*storage);
+      ledger.survivors.push_back({survivor, std::move(storage), released});
+    }
+  }
+}
+
+std::optional<LeakKind> kind_of(const Living& living, const Question& question) {
+  const Survivor& note = living.note;
+  const bool parents = question.since_region != 0 && note.region <= question.since_region;
+  if (parents || !question.main_returned) {
+    return std::nullopt;
+  }
+  if (living.lost) {
+    return LeakKind::lost;
+  }
+  switch (note.kept_as) {
+    case KeptAs::retained:
+      return living.released ? std::nullopt : std::optional(LeakKind::retained);
+    case KeptAs::graph:
+      return living.released ? std::nullopt : std::optional(LeakKind::graph);
+    case KeptAs::result:
+      return living.released ? std::nullopt : std::optional(LeakKind::result);
+    case KeptAs::escape:
+      return LeakKind::escape;
+    case KeptAs::adopted:
+    case KeptAs::left_open:
+    case KeptAs::unscoped:
+    case KeptAs::library:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Marks those that nobody holds any more: a raw handle was given up, or counted up and never down. Searched for only
+/// when main's variables are gone.
+void mark_lost(std::vector<Ledger>& ledgers, const Question& question) {
+  if (!question.main_returned) {
+    return;
+  }
+  std::vector<Living*> asked;
+  std::vector<std::uintptr_t> complements;
+  std::vector<AddressRange> bytes;
+  for (auto& ledger : ledgers) {
+    for (auto& living : ledger.survivors) {
+      if (living.released) {
+        continue;
+      }
+      const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
+      bytes.emplace_back(begin, begin + living.storage->nbytes());
+      const bool may_be_lost = living.note.kept_as == KeptAs::unscoped || living.note.kept_as == KeptAs::result;
+      // One reference is ours. A view would hold the storage by another.
+      if (may_be_lost && c10::raw::intrusive_ptr::use_count(living.storage.get()) == 2 &&
+          hooks::liveness.alive(living.note.entry.tensor)) {
+        asked.push_back(&living);
+        complements.push_back(~reinterpret_cast<std::uintptr_t>(hooks::target_at(living.note.entry.tensor)));
+      }
+    }
+  }
+  const auto found = have_handles(complements, std::move(bytes));
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    asked[i]->lost = !found[i];
+  }
+}
+
+/// For each storage that a graph needs, the living tensor at whose end the graph hangs.
+using Keepers = std::unordered_map<const c10::StorageImpl*, const Living*>;
+
+Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
+  std::vector<at::Tensor> roots;
+  std::unordered_map<const c10::TensorImpl*, const Living*> notes;
+  for (const auto& ledger : ledgers) {
+    for (const auto& living : ledger.survivors) {
+      auto tensor = living.released ? at::Tensor() : hooks::lock_tensor(living.note.entry.tensor);
+      // What a graph keeps is no end of it.
+      if (tensor.defined() && living.note.kept_as != KeptAs::graph && tensor.grad_fn()) {
+        notes.emplace(tensor.unsafeGetTensorImpl(), &living);
+        roots.push_back(std::move(tensor));
+      }
+    }
+  }
+  Keepers keepers;
+  const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
+  hooks::visit_graph(roots, 0, [&](c10::StorageImpl& storage, const at::Tensor& root) {
+    keepers.try_emplace(&storage, notes.at(root.unsafeGetTensorImpl()));
+  });
+  return keepers;
+}
+
+bool any_kept_by_graphs(const std::vector<Ledger>& ledgers) {
+  return std::any_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) {
+    return std::any_of(ledger.survivors.begin(), ledger.survivors.end(), [](const Living& living) {
+      return living.note.kept_as == KeptAs::graph && !living.released;
+    });
+  });
+}
+
+std::uint64_t allocated_cpu_bytes() {
+  std::uint64_t bytes = 0;
+  for (const auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
+    bytes += thread->allocated_bytes.get();
+    for (const auto& freed : thread->freed_bytes) {
+      bytes -= freed.get();
+    }
+  }
+  return bytes;
+}
+
+void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
+  const Keepers keepers = any_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
+  Groups groups(symbolizer, question);
+  for (const auto& ledger : ledgers) {
+    report.known_bytes += ledger.open_bytes;
+    for (const auto& living : ledger.survivors) {
+      report.known_bytes += living.released ? 0 : living.storage->nbytes();
+      const auto kind = kind_of(living, question);
+      if (!kind) {
+        report.held_count += living.released ? 0 : 1;
+        report.held_bytes += living.released ? 0 : living.storage->nbytes();
+      } else if (*kind == LeakKind::graph) {
+        const auto found = keepers.find(living.storage.get());
+        const Living& keeper = found != keepers.end() ? *found->second : living;
+        groups.add_graph(kind_of(keeper, question).value_or(LeakKind::graph), keeper.note, living.note.entry,
+                         living.storage->nbytes());
+      } else {
+        groups.add(*kind, living.note, living.storage->nbytes());
+      }
+    }
+  }
+  report.leaks = groups.leaks();
+}
+
+} // namespace
+
+std::uint64_t Report::escaped_count() const {
+  std::uint64_t count = 0;
+  for (const auto& leak : leaks) {
+    count += leak.kind == LeakKind::escape ? leak.site.count : 0;
+  }
+  return count;
+}
+
+std::uint64_t Report::leaked_count() const {
+  std::uint64_t count = 0;
+  for (const auto& leak : leaks) {
+    count += leak.graph_count + (leak.kind == LeakKind::graph || leak.kind == LeakKind::escape ? 0 : leak.site.count);
+  }
+  return count;
+}
+
+std::uint64_t Report::leaked_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& leak : leaks) {
+    bytes += leak.kind == LeakKind::escape ? 0 : leak.bytes();
+  }
+  return bytes;
+}
+
+Report collect(const Question& question, Symbolizer& symbolizer) {
+  Report report;
+  report.main_returned = question.main_returned;
+  report.allocated_bytes = allocated_cpu_bytes();
+  std::vector<Ledger> ledgers;
+  for (auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
+    read(*thread, question, ledgers.emplace_back());
+    auto& sessions = ledgers.back().sessions;
+    report.sessions.insert(report.sessions.end(), sessions.begin(), sessions.end());
+  }
+  add_sessions_left_open(report, ledgers, question);
+  mark_lost(ledgers, question);
+  sum_up(report, ledgers, question, symbolizer);
+  report.uses = core::uses_after_release();
+  return report;
+}
+
+} // namespace tensorscope::report

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over places.
+#include "report/groups.h"
+
+#include <algorithm>
+
+namespace tensorscope::report {
+
+void Sites::add(const core::OwnedStorage& entry, std::uint64_t bytes) {
+  Site& site = sites_[{entry.made_by, entry.stack}];
+  if (site.count++ == 0) {
+    site.made_by = entry.made_by;
+    site.stack = entry.stack;
+    site.shape = entry.shape;
+  }
+  site.bytes += bytes;
+}
+
+std::vector<Site> Sites::largest_first() const {
+  std::vector<Site> all;
+  for (const auto& [place, site] : sites_) {
+    all.push_back(site);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Site& a, const Site& b) { return a.bytes > b.bytes; });
+  return all;
+}
+
+void Groups::add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes) {
+  Group& group = group_of(kind, note);
+  ++group.leak.site.count;
+  group.leak.site.bytes += bytes;
+  group.regions.insert(note.region);
+}
+
+void Groups::add_graph(LeakKind keeper_kind, const core::Survivor& keeper, const core::OwnedStorage& kept,
+                       std::uint64_t bytes) {
+  Group& group = group_of(keeper_kind, keeper);
+  group.graph.add(kept, bytes);
+  ++group.leak.graph_count;
+  group.leak.graph_bytes += bytes;
+}
+
+std::vector<Leak> Groups::leaks() const {
+  std::vector<Leak> all;
+  for (const auto& [key, group] : groups_) {
+    Leak leak = group.leak;
+    leak.runs = group.regions.size();
+    leak.graph = group.graph.largest_first();
+    const bool kept_on_purpose = leak.kind == LeakKind::result && leak.runs < 2 && leak.graph_count == 0;
+    if (!kept_on_purpose && leak.bytes() >= question_.min_bytes) {
+      all.push_back(std::move(leak));
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Leak& a, const Leak& b) { return a.bytes() > b.bytes(); });
+  return all;
+}
+
+Groups::Group& Groups::group_of(LeakKind kind, const core::Survivor& note) {
+  auto& group = groups_[Key(kind, note.entry.made_by, place_of(note.entry.stack), note.path)];
+  if (group.leak.site.made_by == nullptr) {
+    group.leak.kind = kind;
+    group.leak.path = note.path;
+    group.leak.site.made_by = note.entry.made_by;
+    group.leak.site.stack = note.entry.stack;
+    group.leak.site.shape = note.entry.shape;
+  }
+  return group;
+}
+
+const std::string& Groups::place_of(const core::Stack* stack) {
+  const auto [known, is_new] = places_.try_emplace(stack);
+  if (is_new && stack != nullptr) {
+    std::uint64_t frames = 0;
+    for (const SourceFrame* frame : symbolizer_.frames_of(*stack)) {
+      if (frame->users && (question_.resolution == 0 || frames++ < question_.resolution)) {
+        known->second += to_string(*frame) + "\n";
+      }
+    }
+  }
+  return known->second;
+}
+
+} // namespace tensorscope::report

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scan of all writable mappings. They may change while they are read, so each is read through the kernel, which
+// refuses what is gone.
+#include "report/handles_search.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace tensorscope::report {
+namespace {
+
+constexpr std::size_t kBlockWords = std::size_t{1} << 15;
+
+/// Readable and writable mappings of this process, but the stack that holds `own_stack`.
+std::vector<AddressRange> writable_memory(std::uintptr_t own_stack) {
+  std::vector<AddressRange> ranges;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char rights[5] = "";
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, rights) == 3 &&
+        std::strncmp(rights, "rw", 2) == 0 && !(begin <= own_stack && own_stack < end)) {
+      ranges.emplace_back(begin, end);
+    }
+  }
+  return ranges;
+}
+
+/// `range` without the parts in `skipped`, which is sorted.
+std::vector<AddressRange> without(AddressRange range, const std::vector<AddressRange>& skipped) {
+  std::vector<AddressRange> left;
+  auto next = std::lower_bound(skipped.begin(), skipped.end(), AddressRange{range.first, 0});
+  if (next != skipped.begin() && std::prev(next)->second > range.first) {
+    --next;
+  }
+  for (; next != skipped.end() && next->first < range.second; ++next) {
+    if (next->first > range.first) {
+      left.emplace_back(range.first, next->first);
+    }
+    range.first = std::max(range.first, next->second);
+  }
+  if (range.first < range.second) {
+    left.push_back(range);
+  }
+  return left;
+}
+
+class Search {
+ public:
+  explicit Search(const std::vector<std::uintptr_t>& complements) : found_(complements.size()) {
+    for (std::size_t i = 0; i < complements.size(); ++i) {
+      wanted_.emplace_back(complements[i], i);
+    }
+    std::sort(wanted_.begin(), wanted_.end());
+  }
+
+  void look_in(AddressRange range) {
+    // The block is ours and would be found; its words are complemented as soon as they are read.
+    range.first = (range.first + sizeof(std::uintptr_t) - 1) & ~(sizeof(std::uintptr_t) - 1);
+    while (range.first < range.second) {
+      const std::size_t bytes = std::min(range.second - range.first, kBlockWords * sizeof(std::uintptr_t));
+      iovec here{block_.data(), bytes};
+      iovec there{reinterpret_cast<void*>(range.first), bytes};
+      const auto got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
+      if (got <= 0) {
+        return;
+      }
+      look_in_block(static_cast<std::size_t>(got) / sizeof(std::uintptr_t));
+      range.first += static_cast<std::size_t>(got);
+    }
+  }
+
+  AddressRange own_block() const {
+    const auto begin = reinterpret_cast<std::uintptr_t>(block_.data());
+    return {begin, begin + kBlockWords * sizeof(std::uintptr_t)};
+  }
+  std::vector<bool> found() const { return found_; }
+
+ private:
+  void look_in_block(std::size_t words) {
+    const std::uintptr_t least = wanted_.front().first;
+    const std::uintptr_t most = wanted_.back().first;
+    for (std::size_t i = 0; i < words; ++i) {
+      const std::uintptr_t word = ~block_[i];
+      block_[i] = 0;
+      if (word < least || word > most) {
+        continue;
+      }
+      auto hit = std::lower_bound(wanted_.begin(), wanted_.end(), std::pair<std::uintptr_t, std::size_t>(word, 0));
+      for (; hit != wanted_.end() && hit->first == word; ++hit) {
+        found_[hit->second] = true;
+      }
+    }
+  }
+
+  std::vector<std::pair<std::uintptr_t, std::size_t>> wanted_; ///< complement and place in the question, sorted
+  std::vector<bool> found_;
+  std::vector<std::uintptr_t> block_ = std::vector<std::uintptr_t>(kBlockWords);
+};
+
+} // namespace
+
+std::vector<bool> have_handles(const std::vector<std::uintptr_t>& complements, std::vector<AddressRange> skipped) {
+  if (complements.empty()) {
+    return {};
+  }
+  Search search(complements);
+  skipped.push_back(search.own_block());
+  std::sort(skipped.begin(), skipped.end());
+  const int on_stack = 0;
+  for (const AddressRange& memory : writable_memory(reinterpret_cast<std::uintptr_t>(&on_stack))) {
+    for (const AddressRange& part : without(memory, skipped)) {
+      search.look_in(part);
+    }
+  }
+  return search.found();
+}
+
+} // namespace tensorscope::report

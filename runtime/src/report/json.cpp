@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as JSON.
+#include "report/words.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tensorscope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json place(const std::source_location& where) {
+  return {{"file", where.file_name()}, {"line", where.line()}, {"function", where.function_name()}};
+}
+
+Json frames(const core::Stack* stack, Symbolizer& symbolizer) {
+  Json all = Json::array();
+  if (stack == nullptr) {
+    return all;
+  }
+  for (const SourceFrame* frame : symbolizer.frames_of(*stack)) {
+    all.push_back({{"function", frame->function},
+                   {"file", frame->file},
+                   {"line", frame->line},
+                   {"column", frame->column},
+                   {"library", frame->library},
+                   {"user", frame->users}});
+  }
+  return all;
+}
+
+Json site(const Site& site, Symbolizer& symbolizer) {
+  return {{"operator", site.made_by != nullptr ? site.made_by->name : ""},
+          {"tensor", describe(site.shape)},
+          {"count", site.count},
+          {"bytes", site.bytes},
+          {"stack", frames(site.stack, symbolizer)}};
+}
+
+Json sites(const std::vector<Site>& all, Symbolizer& symbolizer) {
+  Json list = Json::array();
+  for (const auto& one : all) {
+    list.push_back(site(one, symbolizer));
+  }
+  return list;
+}
+
+Json regions(const core::ScopePath* path) {
+  Json all = Json::array();
+  if (path != nullptr) {
+    for (const auto& region : path->regions) {
+      Json entry = place(region.where);
+      entry["kind"] = region.kind == core::RegionKind::scope ? "scope" : "session";
+      all.push_back(std::move(entry));
+    }
+  }
+  return all;
+}
+
+const char* name_of(LeakKind kind) {
+  switch (kind) {
+    case LeakKind::retained:
+      return "retained";
+    case LeakKind::graph:
+      return "graph";
+    case LeakKind::result:
+      return "result";
+    case LeakKind::lost:
+      return "lost";
+    case LeakKind::escape:
+      return "escape";
+  }
+  return "";
+}
+
+const char* name_of(core::ReleaseCause::Kind kind) {
+  switch (kind) {
+    case core::ReleaseCause::Kind::call:
+      return "release";
+    case core::ReleaseCause::Kind::scope_end:
+      return "scope_end";
+    case core::ReleaseCause::Kind::session_end:
+      return "session_end";
+  }
+  return "";
+}
+
+Json leak(const Leak& leak, Symbolizer& symbolizer) {
+  return {{"kind", name_of(leak.kind)},
+          {"bytes", leak.bytes()},
+          {"runs", leak.runs},
+          {"site", site(leak.site, symbolizer)},
+          {"scopes", regions(leak.path)},
+          {"graph", {{"count", leak.graph_count}, {"bytes", leak.graph_bytes}, {"sites", sites(leak.graph, symbolizer)}}}};
+}
+
+Json use(const core::UseAfterReleaseNote& use, Symbolizer& symbolizer) {
+  return {{"operator", use.made_by->name},
+          {"tensor", use.tensor},
+          {"bytes", use.bytes},
+          {"used_by", use.used_by},
+          {"times", use.times},
+          {"cause", name_of(use.cause.kind)},
+          {"where", place(use.cause.where)},
+          {"created", frames(use.created, symbolizer)},
+          {"released", frames(use.released, symbolizer)},
+          {"used", frames(use.used, symbolizer)}};
+}
+
+} // namespace
+
+std::string as_json(const Report& report, Symbolizer& symbolizer) {
+  Json leaks = Json::array();
+  for (const auto& one : report.leaks) {
+    leaks.push_back(leak(one, symbolizer));
+  }
+  Json sessions = Json::array();
+  for (const auto& session : report.sessions) {
+    sessions.push_back({{"where", place(session.where)},
+                        {"thread", session.thread},
+                        {"count", session.count},
+                        {"bytes", session.bytes},
+                        {"sites", sites(session.sites, symbolizer)}});
+  }
+  Json uses = Json::array();
+  for (const auto& one : report.uses) {
+    uses.push_back(use(one, symbolizer));
+  }
+  const Json all{{"version", 1},
+                 {"leaks", std::move(leaks)},
+                 {"open_sessions", std::move(sessions)},
+                 {"uses_after_release", std::move(uses)},
+                 {"main_returned", report.main_returned},
+                 {"leaked", {{"count", report.leaked_count()}, {"bytes", report.leaked_bytes()}}},
+                 {"escaped", {{"count", report.escaped_count()}}},
+                 {"held", {{"count", report.held_count}, {"bytes", report.held_bytes}}},
+                 {"attributed", {{"bytes", report.known_bytes}, {"of", report.allocated_bytes}}}};
+  // Names of the program's files and functions need not be UTF-8.
+  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace tensorscope::report

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// elfutils' libdw reads the DWARF; names of LibTorch's own functions are left unread, since its symbol table is huge
+// and its frames are folded anyway.
+#include "report/symbolizer.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+namespace tensorscope::report {
+namespace {
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+bool starts_with_any(std::string_view text, const auto& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+bool is_system_library(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> prefixes{
+      "libtorch", "libc10", "libtensorscope", "libstdc++", "libc++", "libc.so", "libm.so", "libgcc_s",
+      "ld-linux", "libgomp", "libpthread", "libdl."};
+  return starts_with_any(name, prefixes);
+}
+
+/// Inlined parts of headers, and the interposers, lie in the user's executable.
+bool is_system_function(const SourceFrame& frame) {
+  static constexpr std::array<std::string_view, 6> names{"torch::", "at::", "c10::", "std::", "tensorscope::", "__gnu_cxx::"};
+  static constexpr std::array<std::string_view, 6> folders{"/include/ATen/",        "/include/c10/",  "/include/torch/",
+                                                           "/include/tensorscope/", "/include/c++/", "/interpose/interposers.cpp"};
+  // A template's name starts with its result's type.
+  const std::string_view name(frame.function);
+  return starts_with_any(name, names) ||
+      std::any_of(folders.begin(), folders.end(),
+                  [&](std::string_view folder) { return frame.file.find(folder) != std::string::npos; }) ||
+      name == "_start" || name == "__libc_start_main" || name == "__libc_start_call_main";
+}
+
+std::string demangled(const char* name) {
+  if (name == nullptr) {
+    return {};
+  }
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : std::string(name);
+}
+
+std::string function_of(Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (dwarf_attr_integrate(&die, name, &attribute) != nullptr) {
+      return demangled(dwarf_formstring(&attribute));
+    }
+  }
+  const char* const plain = dwarf_diename(&die);
+  return plain != nullptr ? plain : "";
+}
+
+unsigned number_of(Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  return dwarf_attr(&die, name, &attribute) != nullptr && dwarf_formudata(&attribute, &value) == 0
+      ? static_cast<unsigned>(value)
+      : 0;
+}
+
+/// Where `inlined` was called from.
+void set_call_site(SourceFrame& caller, Dwarf_Die& compile_unit, Dwarf_Die& inlined) {
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  const unsigned index = number_of(inlined, DW_AT_call_file);
+  if (dwarf_getsrcfiles(&compile_unit, &files, &count) == 0 && index < count) {
+    const char* const name = dwarf_filesrc(files, index, nullptr, nullptr);
+    caller.file = name != nullptr ? name : "";
+  }
+  caller.line = number_of(inlined, DW_AT_call_line);
+  caller.column = number_of(inlined, DW_AT_call_column);
+}
+
+/// The functions at `address`, the innermost first; `frames` has the innermost place already.
+void add_inlined(std::vector<SourceFrame>& frames, Dwarf_Die& compile_unit, Dwarf_Addr address) {
+  Dwarf_Die* innermost = nullptr;
+  if (dwarf_getscopes(&compile_unit, address, &innermost) <= 0) {
+    return;
+  }
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes_die(innermost, &scopes);
+  for (int i = 0; i < count; ++i) {
+    const int tag = dwarf_tag(&scopes[i]);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) {
+      continue;
+    }
+    frames.back().function = function_of(scopes[i]);
+    if (tag == DW_TAG_subprogram) {
+      break;
+    }
+    SourceFrame caller;
+    caller.library = frames.back().library;
+    set_call_site(caller, compile_unit, scopes[i]);
+    frames.push_back(std::move(caller));
+  }
+  std::free(scopes);
+  std::free(innermost);
+}
+
+} // namespace
+
+struct Symbolizer::Libdw {
+  Libdw() {
+    static const Dwfl_Callbacks callbacks{dwfl_linux_proc_find_elf, dwfl_build_id_find_debuginfo, nullptr, nullptr};
+    session = dwfl_begin(&callbacks);
+    if (session != nullptr && (dwfl_linux_proc_report(session, ::getpid()) != 0 ||
+                               dwfl_report_end(session, nullptr, nullptr) != 0)) {
+      dwfl_end(session);
+      session = nullptr;
+    }
+  }
+  ~Libdw() {
+    if (session != nullptr) {
+      dwfl_end(session);
+    }
+  }
+  Libdw(const Libdw&) = delete;
+  Libdw& operator=(const Libdw&) = delete;
+
+  std::vector<SourceFrame> look_up(Dwarf_Addr address, const std::string& library) const {
+    std::vector<SourceFrame> frames(1);
+    frames[0].library = library;
+    Dwfl_Module* const module = session != nullptr ? dwfl_addrmodule(session, address) : nullptr;
+    if (module == nullptr) {
+      return frames;
+    }
+    if (Dwfl_Line* const line = dwfl_module_getsrc(module, address)) {
+      int number = 0;
+      int column = 0;
+      const char* const file = dwfl_lineinfo(line, nullptr, &number, &column, nullptr, nullptr);
+      frames[0].file = file != nullptr ? file : "";
+      frames[0].line = static_cast<unsigned>(number);
+      frames[0].column = static_cast<unsigned>(column);
+    }
+    Dwarf_Addr bias = 0;
+    if (Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias)) {
+      add_inlined(frames, *unit, address - bias);
+    }
+    if (frames.size() == 1 && frames[0].function.empty()) {
+      frames[0].function = demangled(dwfl_module_addrname(module, address));
+    }
+    return frames;
+  }
+
+  Dwfl* session = nullptr;
+};
+
+Symbolizer::Symbolizer() = default;
+Symbolizer::~Symbolizer() = default;
+
+const std::vector<SourceFrame>& Symbolizer::frames_at(void* return_address) {
+  auto& frames = known_[return_address];
+  if (!frames.empty()) {
+    return frames;
+  }
+  // The call lies before the address to which it returns.
+  void* const call = static_cast<char*>(return_address) - 1;
+  Dl_info info{};
+  std::string library;
+  if (::dladdr(call, &info) != 0 && info.dli_fname != nullptr) {
+    library = base_name(info.dli_fname);
+  }
+  if (is_system_library(library)) {
+    frames.push_back({"", "", 0, 0, library, false});
+    return frames;
+  }
+  if (libdw_ == nullptr) {
+    libdw_ = std::make_unique<Libdw>();
+  }
+  frames = libdw_->look_up(reinterpret_cast<Dwarf_Addr>(call), library);
+  for (auto& frame : frames) {
+    frame.users = !is_system_function(frame) && !(frame.function.empty() && frame.file.empty() && library.empty());
+  }
+  return frames;
+}
+
+std::vector<const SourceFrame*> Symbolizer::frames_of(const core::Stack& stack) {
+  std::vector<const SourceFrame*> all;
+  for (void* const address : stack.frames) {
+    for (const auto& frame : frames_at(address)) {
+      all.push_back(&frame);
+    }
+  }
+  return all;
+}
+
+std::string to_string(const SourceFrame& frame) {
+  std::string text = frame.function.empty() ? "in " + (frame.library.empty() ? "unknown code" : frame.library) : frame.function;
+  if (!frame.file.empty()) {
+    text += " " + frame.file + ":" + std::to_string(frame.line);
+    text += frame.column != 0 ? ":" + std::to_string(frame.column) : "";
+  } else if (!frame.function.empty()) {
+    text += " in " + frame.library;
+  }
+  return text;
+}
+
+} // namespace tensorscope::report
