@@ -87,31 +87,89 @@ void set_call_site(SourceFrame& caller, Dwarf_Die& compile_unit, Dwarf_Die& inli
   caller.column = number_of(inlined, DW_AT_call_column);
 }
 
-/// The functions at `address`, the innermost first; `frames` has the innermost place already.
-void add_inlined(std::vector<SourceFrame>& frames, Dwarf_Die& compile_unit, Dwarf_Addr address) {
-  Dwarf_Die* innermost = nullptr;
-  if (dwarf_getscopes(&compile_unit, address, &innermost) <= 0) {
-    return;
+/// The functions of one compile unit by their addresses. Made once: libdw's own search walks the whole unit each time.
+class UnitFunctions {
+ public:
+  explicit UnitFunctions(const Dwarf_Die& unit) : unit_(unit) {
+    add_functions_in(unit_);
+    std::sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) { return a.begin < b.begin; });
   }
-  Dwarf_Die* scopes = nullptr;
-  const int count = dwarf_getscopes_die(innermost, &scopes);
-  for (int i = 0; i < count; ++i) {
-    const int tag = dwarf_tag(&scopes[i]);
-    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) {
-      continue;
+
+  /// Names the frame of `address`, whose place is set, and adds those that it was inlined into.
+  void add_inlined(std::vector<SourceFrame>& frames, Dwarf_Addr address) {
+    auto after = std::upper_bound(functions_.begin(), functions_.end(), address,
+                                  [](Dwarf_Addr wanted, const Function& function) { return wanted < function.begin; });
+    if (after == functions_.begin() || address >= (--after)->end) {
+      return;
     }
-    frames.back().function = function_of(scopes[i]);
-    if (tag == DW_TAG_subprogram) {
-      break;
+    auto chain = inlined_at(after->die, address);
+    while (!chain.empty()) {
+      frames.back().function = function_of(chain.back());
+      SourceFrame caller;
+      caller.library = frames.back().library;
+      set_call_site(caller, unit_, chain.back());
+      frames.push_back(std::move(caller));
+      chain.pop_back();
     }
-    SourceFrame caller;
-    caller.library = frames.back().library;
-    set_call_site(caller, compile_unit, scopes[i]);
-    frames.push_back(std::move(caller));
+    frames.back().function = function_of(after->die);
   }
-  std::free(scopes);
-  std::free(innermost);
-}
+
+ private:
+  struct Function {
+    Dwarf_Addr begin, end;
+    Dwarf_Die die;
+  };
+
+  void add_functions_in(Dwarf_Die& parent) {
+    Dwarf_Die child;
+    if (dwarf_child(&parent, &child) != 0) {
+      return;
+    }
+    do {
+      const int tag = dwarf_tag(&child);
+      if (tag == DW_TAG_subprogram) {
+        add(child);
+      } else if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type) {
+        add_functions_in(child);
+      }
+    } while (dwarf_siblingof(&child, &child) == 0);
+  }
+
+  void add(Dwarf_Die& function) {
+    Dwarf_Addr base = 0;
+    Dwarf_Addr begin = 0;
+    Dwarf_Addr end = 0;
+    for (std::ptrdiff_t range = 0; (range = dwarf_ranges(&function, range, &base, &begin, &end)) > 0;) {
+      functions_.push_back({begin, end, function});
+    }
+  }
+
+  /// The inlined calls around `address`, the outermost first.
+  static std::vector<Dwarf_Die> inlined_at(const Dwarf_Die& function, Dwarf_Addr address) {
+    std::vector<Dwarf_Die> chain;
+    Dwarf_Die around = function;
+    Dwarf_Die child;
+    int more = dwarf_child(&around, &child);
+    while (more == 0) {
+      const int tag = dwarf_tag(&child);
+      const bool is_block = tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
+          tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+      if (is_block && dwarf_haspc(&child, address) == 1) {
+        if (tag == DW_TAG_inlined_subroutine) {
+          chain.push_back(child);
+        }
+        around = child;
+        more = dwarf_child(&around, &child);
+      } else {
+        more = dwarf_siblingof(&child, &child);
+      }
+    }
+    return chain;
+  }
+
+  Dwarf_Die unit_;
+  std::vector<Function> functions_;
+};
 
 } // namespace
 
@@ -133,7 +191,7 @@ struct Symbolizer::Libdw {
   Libdw(const Libdw&) = delete;
   Libdw& operator=(const Libdw&) = delete;
 
-  std::vector<SourceFrame> look_up(Dwarf_Addr address, const std::string& library) const {
+  std::vector<SourceFrame> look_up(Dwarf_Addr address, const std::string& library) {
     std::vector<SourceFrame> frames(1);
     frames[0].library = library;
     Dwfl_Module* const module = session != nullptr ? dwfl_addrmodule(session, address) : nullptr;
@@ -150,7 +208,7 @@ struct Symbolizer::Libdw {
     }
     Dwarf_Addr bias = 0;
     if (Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias)) {
-      add_inlined(frames, *unit, address - bias);
+      units.try_emplace(unit->addr, *unit).first->second.add_inlined(frames, address - bias);
     }
     if (frames.size() == 1 && frames[0].function.empty()) {
       frames[0].function = demangled(dwfl_module_addrname(module, address));
@@ -159,6 +217,7 @@ struct Symbolizer::Libdw {
   }
 
   Dwfl* session = nullptr;
+  std::unordered_map<const void*, UnitFunctions> units; ///< by where their information lies
 };
 
 Symbolizer::Symbolizer() = default;
