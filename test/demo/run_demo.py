@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The demo: checks the example project and its clean twin, runs their trainers, and compares with what was planted.
+"""The demo: checks the example project and its clean twin, runs their trainers, shows what a debug build reports of
+them, and compares all with what was planted.
 
   run_demo.py BUILD_FOLDER [EXAMPLES_FOLDER]
 
@@ -14,6 +15,9 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "test/examples"))
+import check_leaks # the comparison that the tests make
+
 FINDING = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):\d+: (?:warning|error): .*\[tensorscope-(?P<rule>[a-z-]+)")
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # A trainer's program and the line that it must print before it ends with status 0.
@@ -84,6 +88,16 @@ def run_trainer(build, program, line):
         yield f"{program} did not print '{line}'"
 
 
+def show_report(build, examples, twin):
+    """Shows what a debug build says of a twin's trainer at its end; yields a line for each difference."""
+    program = build / "bin" / f"example-{twin}-trainer"
+    say(f"TENSORSCOPE_OPTIONS=level=full {shown_path(program)}")
+    status, report, text = check_leaks.run(program)
+    print(text or "(nothing leaked, nothing to report)", flush=True)
+    for line in check_leaks.differences(examples, twin, status, report):
+        yield f"the report of {program.name}: {line}"
+
+
 def main(arguments):
     build = pathlib.Path(arguments[0]).resolve()
     examples = pathlib.Path(arguments[1] if len(arguments) > 1 else SOURCE / "test/examples").resolve()
@@ -92,13 +106,15 @@ def main(arguments):
         differences += check_twin(build, examples, twin)
     for program, line in TRAINERS:
         differences += run_trainer(build, program, line)
+    for twin in ("clean", "planted"):
+        differences += show_report(build, examples, twin)
     planted = expected_findings(examples, "planted")
     if differences:
         say("the demo differs from what was expected:")
         print("\n".join(differences), flush=True)
         return 1
     say(f"{len(planted)} planted mistakes of {len({rule for _, _, rule in planted})} rules found, none on the clean "
-        "twin; memory is flat without them and grows with them")
+        "twin; memory is flat without them and grows with them; what leaks is named with its lines and bytes")
     return 0
 
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 namespace tensorscope::report {
@@ -44,6 +45,11 @@ bool is_system_function(const SourceFrame& frame) {
       std::any_of(folders.begin(), folders.end(),
                   [&](std::string_view folder) { return frame.file.find(folder) != std::string::npos; }) ||
       name == "_start" || name == "__libc_start_main" || name == "__libc_start_call_main";
+}
+
+/// Without the detours that relative includes take.
+std::string file_text(const char* name) {
+  return name != nullptr ? std::filesystem::path(name).lexically_normal().string() : std::string();
 }
 
 std::string demangled(const char* name) {
@@ -81,7 +87,7 @@ void set_call_site(SourceFrame& caller, Dwarf_Die& compile_unit, Dwarf_Die& inli
   const unsigned index = number_of(inlined, DW_AT_call_file);
   if (dwarf_getsrcfiles(&compile_unit, &files, &count) == 0 && index < count) {
     const char* const name = dwarf_filesrc(files, index, nullptr, nullptr);
-    caller.file = name != nullptr ? name : "";
+    caller.file = file_text(name);
   }
   caller.line = number_of(inlined, DW_AT_call_line);
   caller.column = number_of(inlined, DW_AT_call_column);
@@ -202,7 +208,7 @@ struct Symbolizer::Libdw {
       int number = 0;
       int column = 0;
       const char* const file = dwfl_lineinfo(line, nullptr, &number, &column, nullptr, nullptr);
-      frames[0].file = file != nullptr ? file : "";
+      frames[0].file = file_text(file);
       frames[0].line = static_cast<unsigned>(number);
       frames[0].column = static_cast<unsigned>(column);
     }

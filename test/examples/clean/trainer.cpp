@@ -3,6 +3,7 @@
 #include "trainer.h"
 
 #include "../common/timed.h"
+#include "telemetry.h"
 
 #include <tensorscope/tensorscope.h>
 
@@ -32,7 +33,17 @@ void Trainer::fit(const std::vector<Batch>& training, const std::vector<Batch>& 
     const double accuracy = evaluate(validation);
     std::printf("epoch %2d   loss %.3f   accuracy %.3f\n", epoch, total / training.size(), accuracy);
     keep_if_best(accuracy);
+    tell(training.front());
   }
+}
+
+void Trainer::tell(const Batch& batch) {
+  torch::NoGradGuard no_grad;
+  tensorscope::with_torch([&] {
+    const auto logits = model_->forward(batch.features);
+    telemetry().losses.push_back(torch::nn::functional::cross_entropy(logits, batch.labels).item<float>());
+    telemetry().mistakes.push_back((logits.argmax(1) != batch.labels).sum().item<int64_t>());
+  });
 }
 
 double Trainer::evaluate(const std::vector<Batch>& batches) {

@@ -42,6 +42,7 @@ class Trainer {
  private:
   torch::Tensor training_loss(const Batch& batch);
   void keep_if_best(double accuracy);
+  void tell(const Batch& batch);
 
   Classifier model_;
   TrainerOptions options_;

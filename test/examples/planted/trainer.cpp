@@ -3,6 +3,7 @@
 #include "trainer.h"
 
 #include "../common/timed.h"
+#include "telemetry.h"
 
 #include <tensorscope/tensorscope.h>
 
@@ -60,7 +61,20 @@ void Trainer::fit(const std::vector<Batch>& training, const std::vector<Batch>& 
     const double accuracy = evaluate(validation);
     std::printf("epoch %2d   accuracy %.3f\n", epoch, accuracy);
     keep_if_best(accuracy);
+    tell(training.front());
   }
+}
+
+void Trainer::tell(const Batch& batch) {
+  telemetry().losses.push_back(tensorscope::with_torch([&] {
+    const auto logits = model_->forward(batch.features);
+    return torch::nn::functional::cross_entropy(logits, batch.labels); // LEAKS result
+  }));
+  tensorscope::with_torch([&] {
+    torch::NoGradGuard no_grad;
+    const auto wrong = model_->forward(batch.features).argmax(1) != batch.labels;
+    telemetry().mistakes.push_back(tensorscope::retain(batch.features * wrong.unsqueeze(1))); // LEAKS retained
+  });
 }
 
 double Trainer::evaluate(const std::vector<Batch>& batches) {

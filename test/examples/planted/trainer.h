@@ -48,6 +48,7 @@ class Trainer {
   StepResult training_step(const Batch& batch);
   torch::Tensor confusion(const std::vector<Batch>& batches);
   void keep_if_best(double accuracy);
+  void tell(const Batch& batch);
 
   Classifier model_;
   TrainerOptions options_;
