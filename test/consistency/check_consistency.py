@@ -21,7 +21,7 @@ ARROWS = {
     "runtime/src/platform": [],
     "runtime/src/options.inc": [],
     "runtime/src/core": ["runtime/include", "runtime/src/options.inc", "runtime/src/platform"],
-    "runtime/src/report": ["runtime/include", "runtime/src/core", "runtime/src/platform"],
+    "runtime/src/report": ["runtime/include", "runtime/src/core", "runtime/src/platform", "runtime/src/hooks"],
     "runtime/src/hooks": ["runtime/include", "runtime/src/core", "runtime/src/platform"],
     "runtime": [
         "runtime/include", "runtime/src/options.inc", "runtime/src/platform", "runtime/src/core", "runtime/src/report",

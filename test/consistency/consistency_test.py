@@ -58,7 +58,7 @@ class ConsistencyTest(unittest.TestCase):
 
     def test_an_include_against_a_runtime_arrow_is_caught(self):
         for lower, upper in [("platform", "core"), ("core", "hooks"), ("core", "report"), ("core", "api"),
-                             ("hooks", "api"), ("report", "api"), ("hooks", "report"), ("report", "hooks")]:
+                             ("hooks", "api"), ("report", "api"), ("hooks", "report")]:
             with self.subTest(f"{lower} includes {upper}"):
                 layer = "runtime" if upper == "api" else f"runtime/src/{upper}"
                 self.assert_caught(
