@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search of the memory for handles: found in globals, on the heap and in other threads' memory, not in what is skipped.
+#include "report/handles_search.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace {
+
+using tensorscope::report::AddressRange;
+using tensorscope::report::have_handles;
+
+/// An address that no object has, and that is nowhere in memory until it is put there.
+std::uintptr_t made_up(std::uintptr_t number) {
+  return (std::uintptr_t{0x5eed} << 44) + (number << 4);
+}
+
+volatile std::uintptr_t in_global = 0; // nobody reads it, and it must be written all the same
+
+TEST(HandlesSearchTest, WhatIsNowhereIsNotFound) {
+  const auto found = have_handles({~made_up(1), ~made_up(2)}, {});
+  EXPECT_EQ(found, (std::vector<bool>{false, false}));
+}
+
+TEST(HandlesSearchTest, NothingAskedIsNothingFound) {
+  EXPECT_TRUE(have_handles({}, {}).empty());
+}
+
+TEST(HandlesSearchTest, AGlobalAndAHeapBlockHoldHandles) {
+  in_global = made_up(3);
+  const auto on_heap = std::make_unique<std::uintptr_t>(made_up(4));
+  const auto found = have_handles({~made_up(4), ~made_up(5), ~made_up(3)}, {});
+  in_global = 0;
+  EXPECT_EQ(found, (std::vector<bool>{true, false, true}));
+}
+
+TEST(HandlesSearchTest, TheSameAddressAskedTwiceIsFoundTwice) {
+  in_global = made_up(6);
+  const auto found = have_handles({~made_up(6), ~made_up(6)}, {});
+  in_global = 0;
+  EXPECT_EQ(found, (std::vector<bool>{true, true}));
+}
+
+TEST(HandlesSearchTest, SkippedRangesHoldNone) {
+  std::vector<std::uintptr_t> block(100000, 0);
+  block[0] = made_up(7);
+  block[50000] = made_up(8);
+  block.back() = made_up(9);
+  const auto begin = reinterpret_cast<std::uintptr_t>(block.data());
+  const std::vector<AddressRange> all{{begin, begin + block.size() * sizeof(block[0])}};
+  EXPECT_EQ(have_handles({~made_up(7), ~made_up(8), ~made_up(9)}, all), (std::vector<bool>{false, false, false}));
+  const std::vector<AddressRange> middle{{begin + 8 * 40000, begin + 8 * 60000}, {begin + 8 * 45000, begin + 8 * 55000}};
+  EXPECT_EQ(have_handles({~made_up(7), ~made_up(8), ~made_up(9)}, middle), (std::vector<bool>{true, false, true}));
+  block.assign(block.size(), 0);
+}
+
+TEST(HandlesSearchTest, AWordThatIsNotAlignedIsNoHandle) {
+  std::vector<char> bytes(64, 0);
+  const std::uintptr_t word = made_up(10);
+  __builtin_memcpy(bytes.data() + 3, &word, sizeof word);
+  EXPECT_EQ(have_handles({~made_up(10)}, {}), std::vector<bool>{false});
+}
+
+} // namespace
