@@ -144,6 +144,9 @@ void release_tensors(const Tensors& tensors, const std::source_location& where) 
         one.tensors.push_back(std::move(first));
       }
       entry.drop(hooks::liveness);
+    } else if (const auto* const survivor = core::find_survivor(thread, hooks::key_of(&storage))) {
+      one.made_by = survivor->entry.made_by;
+      one.made_at = survivor->entry.stack;
     }
     add_seen_views(thread, storage, one.tensors);
     doomed.push_back(std::move(one));

@@ -75,6 +75,20 @@ void add_survivor(ThreadRecord& thread, const Survivor& survivor, const Liveness
   thread.survivors->add(survivor);
 }
 
+const Survivor* find_survivor(const ThreadRecord& thread, const void* storage) {
+  constexpr std::size_t kYoung = 4096;
+  if (thread.survivors == nullptr) {
+    return nullptr;
+  }
+  const auto& all = thread.survivors->items();
+  for (std::size_t i = all.size(); i > 0 && i + kYoung > all.size(); --i) {
+    if (all[i - 1].entry.storage == storage) {
+      return &all[i - 1];
+    }
+  }
+  return nullptr;
+}
+
 const ScopePath* path_of(const Region* innermost) {
   if (innermost == nullptr) {
     return nullptr;

@@ -110,6 +110,10 @@ class LedgerGuard {
 /// Adds to the survivors of `thread`, whose ledger the caller has locked.
 void add_survivor(ThreadRecord& thread, const Survivor& survivor, const Liveness& liveness);
 
+/// What the ledger of `thread` knows of a storage that no open region owns; null if nothing, or if it is not among the
+/// youngest few thousand. The caller has locked the ledger, and the answer is good for as long.
+const Survivor* find_survivor(const ThreadRecord& thread, const void* storage);
+
 /// The path of the innermost of these regions and those around it, interned; null for no region.
 const ScopePath* path_of(const Region* innermost);
 
