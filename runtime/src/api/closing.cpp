@@ -250,7 +250,7 @@ std::string escape_line(const Region& region, const std::vector<hooks::Doomed>& 
        << escaped.front().made_by->name << " ("
        << hooks::describe(escaped.front().tensors.empty() ? at::Tensor() : escaped.front().tensors.front(),
                           *escaped.front().storage)
-       << "): return them from it or retain them";
+       << "): return them from it or retain them" << hooks::paragraph_of("created here:", escaped.front().made_at);
   return text.str();
 }
 

@@ -79,7 +79,8 @@ class WeakList {
   std::uint64_t generation() const { return generation_; }
 
  protected:
-  static constexpr std::size_t kSmallest = 64;
+  /// So few that the heap's per-thread cache takes all that one pruning frees.
+  static constexpr std::size_t kSmallest = 6;
 
   const Liveness* liveness_;
   std::vector<Item> items_;

@@ -110,18 +110,14 @@ const core::Stack* stack_if_kept() {
 
 /// At level `full`: notes the use for the report and words its three places, a paragraph each.
 std::string note_use(const ReleaseNote& note, const char* used_by) {
-  const auto words = stack_words.load(std::memory_order_acquire);
   const core::Stack* const here = stack_if_kept();
-  if (words == nullptr || here == nullptr) {
+  if (here == nullptr) {
     return {};
   }
   core::note_use_after_release({note.made_by, note.tensor, note.bytes, note.cause, used_by != nullptr ? used_by : "",
                                 note.made_at, note.released_at, here});
-  const auto paragraph = [&](const char* title, const core::Stack* stack) {
-    return stack == nullptr ? std::string() : std::string("\n  ") + title + "\n" + words(*stack);
-  };
-  return paragraph("used here:", here) + paragraph("released here:", note.released_at) +
-      paragraph("created here:", note.made_at);
+  return paragraph_of("used here:", here) + paragraph_of("released here:", note.released_at) +
+      paragraph_of("created here:", note.made_at);
 }
 
 /// Enters the storage into the table; false if it was there. Afterwards every access to its data throws.
@@ -207,6 +203,11 @@ std::size_t release_storages(std::vector<Doomed>& doomed, const ReleaseCause& ca
 void set_stack_words(StackWords words, bool stop_at_first_use) noexcept {
   stack_words.store(words, std::memory_order_release);
   stop_at_use.store(stop_at_first_use, std::memory_order_relaxed);
+}
+
+std::string paragraph_of(const char* title, const core::Stack* stack) {
+  const auto words = stack_words.load(std::memory_order_acquire);
+  return words == nullptr || stack == nullptr ? std::string() : std::string("\n  ") + title + "\n" + words(*stack);
 }
 
 bool is_released(const c10::StorageImpl& storage) {

@@ -30,6 +30,9 @@ struct Doomed {
 using StackWords = std::string (*)(const core::Stack& stack);
 void set_stack_words(StackWords words, bool stop_at_first_use) noexcept;
 
+/// "\n  <title>\n" and the stack in words; empty for null, and below level `full`.
+std::string paragraph_of(const char* title, const core::Stack* stack);
+
 /// Releases all of `doomed`, and says how many were not released before. Where LibTorch's errors can't be
 /// replaced by ours, a full text is left in each storage.
 std::size_t release_storages(std::vector<Doomed>& doomed, const ReleaseCause& cause);
