@@ -2,6 +2,7 @@
 // Set-up of the library, and the public options.
 #include "api/install.h"
 
+#include "core/fork_guard.h"
 #include "core/region_stack.h"
 #include "hooks/cpu_allocator.h"
 #include "hooks/library_calls.h"
@@ -55,10 +56,13 @@ const core::ParsedOptions& parsed_options() {
 }
 
 std::string words_of(const core::Stack& stack) {
-  static std::mutex mutex;
-  static auto& symbolizer = *new report::Symbolizer;
-  const std::lock_guard lock(mutex);
-  std::string words = report::describe(stack, symbolizer);
+  struct Shared {
+    std::mutex mutex;
+    report::Symbolizer symbolizer;
+  };
+  static auto& shared = *core::make_fork_safe<Shared>();
+  const std::lock_guard lock(shared.mutex);
+  std::string words = report::describe(stack, shared.symbolizer);
   words.pop_back(); // the last line's end
   return words;
 }

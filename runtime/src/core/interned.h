@@ -24,8 +24,7 @@ class InternTable {
     return values_.size();
   }
 
-  /// In a child process, whose other threads may have held the lock.
-  void unlock_after_fork() noexcept { new (&mutex_) std::mutex; }
+  std::mutex& mutex() { return mutex_; }
 
  private:
   struct Hash {

@@ -2,6 +2,8 @@
 // The lock of a thread's ledger.
 #include "core/ledger.h"
 
+#include "core/fork_guard.h"
+
 #include <mutex>
 
 #include <sched.h>
@@ -18,7 +20,7 @@ struct LeftOpenList {
 };
 
 LeftOpenList& left_open() {
-  static auto* const list = new LeftOpenList; // never destroyed: the report is made during exit
+  static auto* const list = make_fork_safe<LeftOpenList>(); // never destroyed: the report is made during exit
   return *list;
 }
 

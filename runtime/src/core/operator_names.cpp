@@ -2,6 +2,8 @@
 // The table of operators that were seen.
 #include "core/operator_names.h"
 
+#include "core/fork_guard.h"
+
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -17,7 +19,7 @@ struct Table {
 };
 
 Table& table() {
-  static auto* const operators = new Table; // never destroyed: errors may be worded during exit
+  static auto* const operators = make_fork_safe<Table>(); // never destroyed: errors may be worded during exit
   return *operators;
 }
 

@@ -2,6 +2,8 @@
 // Hashes and the tables.
 #include "core/sites.h"
 
+#include "core/fork_guard.h"
+
 #include <cstring>
 
 namespace tensorscope::core {
@@ -40,7 +42,13 @@ std::size_t ScopePath::hash() const {
 }
 
 SiteTables& site_tables() {
-  static auto* const tables = new SiteTables;
+  static auto* const tables = [] {
+    auto* const made = new SiteTables;
+    hold_over_fork(made->stacks.mutex());
+    hold_over_fork(made->shapes.mutex());
+    hold_over_fork(made->paths.mutex());
+    return made;
+  }();
   return *tables;
 }
 

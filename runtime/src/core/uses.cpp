@@ -2,6 +2,8 @@
 // The list of uses after release.
 #include "core/uses.h"
 
+#include "core/fork_guard.h"
+
 #include <algorithm>
 #include <mutex>
 
@@ -14,7 +16,7 @@ struct Uses {
 };
 
 Uses& noted() {
-  static auto* const uses = new Uses; // never destroyed: the report is made during exit
+  static auto* const uses = make_fork_safe<Uses>(); // never destroyed: the report is made during exit
   return *uses;
 }
 

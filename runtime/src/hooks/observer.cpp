@@ -4,6 +4,7 @@
 #include "hooks/observer.h"
 
 #include "core/epochs.h"
+#include "core/fork_guard.h"
 #include "hooks/library_calls.h"
 #include "hooks/operator_lookup.h"
 #include "hooks/references.h"
@@ -13,8 +14,6 @@
 
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
-
-#include <pthread.h>
 
 #include <algorithm>
 #include <vector>
@@ -214,7 +213,7 @@ void install_observer() {
   }
   core::note_unobserved_threads();
   may_stop_observing.store(interposers_reached(), std::memory_order_relaxed);
-  ::pthread_atfork(nullptr, nullptr, [] { core::forget_other_threads(); });
+  core::guard_forks();
 }
 
 void watch_results(ThreadRecord& thread) {

@@ -3,6 +3,7 @@
 // something to decide, never by operators.
 #include "hooks/owners.h"
 
+#include "core/fork_guard.h"
 #include "hooks/references.h"
 
 #include <algorithm>
@@ -38,11 +39,11 @@ struct Retains {
 constinit std::atomic<bool> any_retains{false};
 
 Owners& owners() {
-  static auto* const all = new Owners;
+  static auto* const all = core::make_fork_safe<Owners>();
   return *all;
 }
 Retains& retains() {
-  static auto* const all = new Retains;
+  static auto* const all = core::make_fork_safe<Retains>();
   return *all;
 }
 

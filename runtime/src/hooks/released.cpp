@@ -3,6 +3,7 @@
 #include "hooks/released.h"
 
 #include "core/epochs.h"
+#include "core/fork_guard.h"
 #include "hooks/making.h"
 #include "hooks/observer.h"
 #include "hooks/references.h"
@@ -52,11 +53,11 @@ struct Waiting {
 
 // Neither is ever destroyed: tensors are used and freed after static destruction.
 Table& table() {
-  static auto* const released = new Table;
+  static auto* const released = core::make_fork_safe<Table>();
   return *released;
 }
 Waiting& waiting() {
-  static auto* const memory = new Waiting;
+  static auto* const memory = core::make_fork_safe<Waiting>();
   return *memory;
 }
 

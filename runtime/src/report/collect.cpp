@@ -24,7 +24,7 @@ struct Living {
   Survivor note;
   c10::intrusive_ptr<c10::StorageImpl> storage;
   bool released = false;
-  bool lost = false; ///< no handle is left
+  std::optional<HandlePlace> handles; ///< where they are, if that was looked for
 };
 
 /// A copy of one thread's ledger, taken under its lock.
@@ -110,7 +110,7 @@ void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) 
   for (const Survivor& survivor : thread.survivors->items()) {
     if (auto storage = hooks::lock_storage(survivor.entry.storage)) {
       const bool released = hooks::is_released(*storage);
-      ledger.survivors.push_back({survivor, std::move(storage), released});
+      ledger.survivors.push_back({survivor, std::move(storage), released, std::nullopt});
     }
   }
 }
@@ -121,8 +121,11 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
   if (parents || !question.main_returned) {
     return std::nullopt;
   }
-  if (living.lost) {
+  if (living.handles == HandlePlace::nowhere) {
     return LeakKind::lost;
+  }
+  if (living.handles == HandlePlace::in_static) {
+    return std::nullopt;
   }
   switch (note.kept_as) {
     case KeptAs::retained:
@@ -142,9 +145,9 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
   return std::nullopt;
 }
 
-/// Marks those that nobody holds any more: a raw handle was given up, or counted up and never down. Searched for only
-/// when main's variables are gone.
-void mark_lost(std::vector<Ledger>& ledgers, const Question& question) {
+/// Looks for the handles of what may have leaked: what a static holds is the program's to keep, and what nobody holds is
+/// lost for good. Only when main's variables are gone.
+void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
   if (!question.main_returned) {
     return;
   }
@@ -158,18 +161,19 @@ void mark_lost(std::vector<Ledger>& ledgers, const Question& question) {
       }
       const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
       bytes.emplace_back(begin, begin + living.storage->nbytes());
-      const bool may_be_lost = living.note.kept_as == KeptAs::unscoped || living.note.kept_as == KeptAs::result;
+      const KeptAs kept_as = living.note.kept_as;
+      const bool matters = kept_as == KeptAs::unscoped || kept_as == KeptAs::result || kept_as == KeptAs::retained;
       // One reference is ours. A view would hold the storage by another.
-      if (may_be_lost && c10::raw::intrusive_ptr::use_count(living.storage.get()) == 2 &&
+      if (matters && c10::raw::intrusive_ptr::use_count(living.storage.get()) == 2 &&
           hooks::liveness.alive(living.note.entry.tensor)) {
         asked.push_back(&living);
         complements.push_back(~reinterpret_cast<std::uintptr_t>(hooks::target_at(living.note.entry.tensor)));
       }
     }
   }
-  const auto found = have_handles(complements, std::move(bytes));
+  const auto found = find_handles(complements, std::move(bytes));
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    asked[i]->lost = !found[i];
+    asked[i]->handles = found[i];
   }
 }
 
@@ -277,7 +281,7 @@ Report collect(const Question& question, Symbolizer& symbolizer) {
     report.sessions.insert(report.sessions.end(), sessions.begin(), sessions.end());
   }
   add_sessions_left_open(report, ledgers, question);
-  mark_lost(ledgers, question);
+  find_handles_of(ledgers, question);
   sum_up(report, ledgers, question, symbolizer);
   report.uses = core::uses_after_release();
   return report;

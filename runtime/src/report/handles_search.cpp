@@ -18,20 +18,33 @@ namespace {
 
 constexpr std::size_t kBlockWords = std::size_t{1} << 15;
 
+struct Mapping {
+  AddressRange range;
+  bool is_static = false; ///< variables of the program or a library
+};
+
 /// Readable and writable mappings of this process, but the stack that holds `own_stack`.
-std::vector<AddressRange> writable_memory(std::uintptr_t own_stack) {
-  std::vector<AddressRange> ranges;
+std::vector<Mapping> writable_memory(std::uintptr_t own_stack) {
+  std::vector<Mapping> mappings;
   std::ifstream maps("/proc/self/maps");
+  std::uintptr_t end_of_file = 0; // of the last mapping of a file: variables without initial value follow it
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     char rights[5] = "";
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, rights) == 3 &&
-        std::strncmp(rights, "rw", 2) == 0 && !(begin <= own_stack && own_stack < end)) {
-      ranges.emplace_back(begin, end);
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, rights) != 3) {
+      continue;
+    }
+    const bool is_file = line.find('/') != std::string::npos;
+    const bool follows_file = begin == end_of_file && line.find('[') == std::string::npos;
+    if (is_file || follows_file) {
+      end_of_file = end;
+    }
+    if (std::strncmp(rights, "rw", 2) == 0 && !(begin <= own_stack && own_stack < end)) {
+      mappings.push_back({{begin, end}, is_file || follows_file});
     }
   }
-  return ranges;
+  return mappings;
 }
 
 /// `range` without the parts in `skipped`, which is sorted.
@@ -55,14 +68,14 @@ std::vector<AddressRange> without(AddressRange range, const std::vector<AddressR
 
 class Search {
  public:
-  explicit Search(const std::vector<std::uintptr_t>& complements) : found_(complements.size()) {
+  explicit Search(const std::vector<std::uintptr_t>& complements) : found_(complements.size(), HandlePlace::nowhere) {
     for (std::size_t i = 0; i < complements.size(); ++i) {
       wanted_.emplace_back(complements[i], i);
     }
     std::sort(wanted_.begin(), wanted_.end());
   }
 
-  void look_in(AddressRange range) {
+  void look_in(AddressRange range, HandlePlace place) {
     // The block is ours and would be found; its words are complemented as soon as they are read.
     range.first = (range.first + sizeof(std::uintptr_t) - 1) & ~(sizeof(std::uintptr_t) - 1);
     while (range.first < range.second) {
@@ -73,7 +86,7 @@ class Search {
       if (got <= 0) {
         return;
       }
-      look_in_block(static_cast<std::size_t>(got) / sizeof(std::uintptr_t));
+      look_in_block(static_cast<std::size_t>(got) / sizeof(std::uintptr_t), place);
       range.first += static_cast<std::size_t>(got);
     }
   }
@@ -82,10 +95,10 @@ class Search {
     const auto begin = reinterpret_cast<std::uintptr_t>(block_.data());
     return {begin, begin + kBlockWords * sizeof(std::uintptr_t)};
   }
-  std::vector<bool> found() const { return found_; }
+  const std::vector<HandlePlace>& found() const { return found_; }
 
  private:
-  void look_in_block(std::size_t words) {
+  void look_in_block(std::size_t words, HandlePlace place) {
     const std::uintptr_t least = wanted_.front().first;
     const std::uintptr_t most = wanted_.back().first;
     for (std::size_t i = 0; i < words; ++i) {
@@ -96,19 +109,19 @@ class Search {
       }
       auto hit = std::lower_bound(wanted_.begin(), wanted_.end(), std::pair<std::uintptr_t, std::size_t>(word, 0));
       for (; hit != wanted_.end() && hit->first == word; ++hit) {
-        found_[hit->second] = true;
+        found_[hit->second] = std::max(found_[hit->second], place);
       }
     }
   }
 
   std::vector<std::pair<std::uintptr_t, std::size_t>> wanted_; ///< complement and place in the question, sorted
-  std::vector<bool> found_;
+  std::vector<HandlePlace> found_;
   std::vector<std::uintptr_t> block_ = std::vector<std::uintptr_t>(kBlockWords);
 };
 
 } // namespace
 
-std::vector<bool> have_handles(const std::vector<std::uintptr_t>& complements, std::vector<AddressRange> skipped) {
+std::vector<HandlePlace> find_handles(const std::vector<std::uintptr_t>& complements, std::vector<AddressRange> skipped) {
   if (complements.empty()) {
     return {};
   }
@@ -116,9 +129,9 @@ std::vector<bool> have_handles(const std::vector<std::uintptr_t>& complements, s
   skipped.push_back(search.own_block());
   std::sort(skipped.begin(), skipped.end());
   const int on_stack = 0;
-  for (const AddressRange& memory : writable_memory(reinterpret_cast<std::uintptr_t>(&on_stack))) {
-    for (const AddressRange& part : without(memory, skipped)) {
-      search.look_in(part);
+  for (const Mapping& memory : writable_memory(reinterpret_cast<std::uintptr_t>(&on_stack))) {
+    for (const AddressRange& part : without(memory.range, skipped)) {
+      search.look_in(part, memory.is_static ? HandlePlace::in_static : HandlePlace::elsewhere);
     }
   }
   return search.found();

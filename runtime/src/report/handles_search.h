@@ -11,12 +11,19 @@ namespace tensorscope::report {
 /// A range of addresses, without its end.
 using AddressRange = std::pair<std::uintptr_t, std::uintptr_t>;
 
-/// Which of the objects, given by the complements of their addresses so that the question itself is no handle, are
-/// pointed at by an aligned word of memory that the program can write to. `skipped` (tensors' own bytes) and the calling
-/// thread's stack are not searched: call it when that thread's variables are gone.
+/// Where handles to an object were found.
+enum class HandlePlace {
+  nowhere,
+  elsewhere, ///< on the heap, on another thread's stack, in thread-local memory
+  in_static, ///< in a variable of the program or of a library, perhaps elsewhere too
+};
+
+/// Where aligned words of writable memory point at each of the objects, which are given by the complements of their
+/// addresses so that the question itself is no handle. `skipped` (tensors' own bytes) and the calling thread's stack are
+/// not searched: call it when that thread's variables are gone.
 ///
-/// A word that is left over from earlier counts as a handle, so "no" can be relied on more than "yes". Reads at a few
-/// GB/s; other threads may run meanwhile.
-std::vector<bool> have_handles(const std::vector<std::uintptr_t>& complements, std::vector<AddressRange> skipped);
+/// A word that is left over from earlier counts as a handle, so `nowhere` can be relied on more than the others. Reads at
+/// a few GB/s; other threads may run meanwhile.
+std::vector<HandlePlace> find_handles(const std::vector<std::uintptr_t>& complements, std::vector<AddressRange> skipped);
 
 } // namespace tensorscope::report

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canonical loop, a table made in a scope and kept by a static, and an older tensor held to the end.
+// The canonical loop, tables made in scopes and kept by statics, and an older tensor held to the end.
 #include <tensorscope/tensorscope.h>
 
 #include <cstdlib>
 
 static at::Tensor table;
+static at::Tensor retained_table;
 
 int main(int argc, char**) {
   namespace nn = torch::nn;
   nn::Sequential net(nn::Linear(16, 32), nn::BatchNorm1d(32), nn::ReLU(), nn::Linear(32, 4));
   torch::optim::Adam optimizer(net->parameters(), 0.01);
   table = tensorscope::with_torch([] { return torch::arange(100); });
+  tensorscope::with_torch([] { retained_table = tensorscope::retain(torch::arange(100)); });
   at::Tensor best = tensorscope::retain(torch::zeros({4}));
   for (int step = 0; step < 50; ++step) {
     tensorscope::with_torch([&] {

@@ -10,37 +10,52 @@
 namespace {
 
 using tensorscope::report::AddressRange;
-using tensorscope::report::have_handles;
+using tensorscope::report::find_handles;
+using tensorscope::report::HandlePlace;
+
+constexpr auto nowhere = HandlePlace::nowhere;
+constexpr auto elsewhere = HandlePlace::elsewhere;
+constexpr auto in_static = HandlePlace::in_static;
+
+using Places = std::vector<HandlePlace>;
 
 /// An address that no object has, and that is nowhere in memory until it is put there.
 std::uintptr_t made_up(std::uintptr_t number) {
   return (std::uintptr_t{0x5eed} << 44) + (number << 4);
 }
 
-volatile std::uintptr_t in_global = 0; // nobody reads it, and it must be written all the same
+volatile std::uintptr_t in_global = 0; // without initial value in the file; nobody reads it, and it must be written all the same
 
 TEST(HandlesSearchTest, WhatIsNowhereIsNotFound) {
-  const auto found = have_handles({~made_up(1), ~made_up(2)}, {});
-  EXPECT_EQ(found, (std::vector<bool>{false, false}));
+  const auto found = find_handles({~made_up(1), ~made_up(2)}, {});
+  EXPECT_EQ(found, (Places{nowhere, nowhere}));
 }
 
 TEST(HandlesSearchTest, NothingAskedIsNothingFound) {
-  EXPECT_TRUE(have_handles({}, {}).empty());
+  EXPECT_TRUE(find_handles({}, {}).empty());
 }
 
 TEST(HandlesSearchTest, AGlobalAndAHeapBlockHoldHandles) {
   in_global = made_up(3);
   const auto on_heap = std::make_unique<std::uintptr_t>(made_up(4));
-  const auto found = have_handles({~made_up(4), ~made_up(5), ~made_up(3)}, {});
+  const auto found = find_handles({~made_up(4), ~made_up(5), ~made_up(3)}, {});
   in_global = 0;
-  EXPECT_EQ(found, (std::vector<bool>{true, false, true}));
+  EXPECT_EQ(found, (Places{elsewhere, nowhere, in_static}));
+}
+
+TEST(HandlesSearchTest, AStaticCountsBeforeTheHeap) {
+  in_global = made_up(11);
+  const auto on_heap = std::make_unique<std::uintptr_t>(made_up(11));
+  const auto found = find_handles({~made_up(11)}, {});
+  in_global = 0;
+  EXPECT_EQ(found, Places{in_static});
 }
 
 TEST(HandlesSearchTest, TheSameAddressAskedTwiceIsFoundTwice) {
   in_global = made_up(6);
-  const auto found = have_handles({~made_up(6), ~made_up(6)}, {});
+  const auto found = find_handles({~made_up(6), ~made_up(6)}, {});
   in_global = 0;
-  EXPECT_EQ(found, (std::vector<bool>{true, true}));
+  EXPECT_EQ(found, (Places{in_static, in_static}));
 }
 
 TEST(HandlesSearchTest, SkippedRangesHoldNone) {
@@ -50,9 +65,9 @@ TEST(HandlesSearchTest, SkippedRangesHoldNone) {
   block.back() = made_up(9);
   const auto begin = reinterpret_cast<std::uintptr_t>(block.data());
   const std::vector<AddressRange> all{{begin, begin + block.size() * sizeof(block[0])}};
-  EXPECT_EQ(have_handles({~made_up(7), ~made_up(8), ~made_up(9)}, all), (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(find_handles({~made_up(7), ~made_up(8), ~made_up(9)}, all), (Places{nowhere, nowhere, nowhere}));
   const std::vector<AddressRange> middle{{begin + 8 * 40000, begin + 8 * 60000}, {begin + 8 * 45000, begin + 8 * 55000}};
-  EXPECT_EQ(have_handles({~made_up(7), ~made_up(8), ~made_up(9)}, middle), (std::vector<bool>{true, false, true}));
+  EXPECT_EQ(find_handles({~made_up(7), ~made_up(8), ~made_up(9)}, middle), (Places{elsewhere, nowhere, elsewhere}));
   block.assign(block.size(), 0);
 }
 
@@ -60,7 +75,7 @@ TEST(HandlesSearchTest, AWordThatIsNotAlignedIsNoHandle) {
   std::vector<char> bytes(64, 0);
   const std::uintptr_t word = made_up(10);
   __builtin_memcpy(bytes.data() + 3, &word, sizeof word);
-  EXPECT_EQ(have_handles({~made_up(10)}, {}), std::vector<bool>{false});
+  EXPECT_EQ(find_handles({~made_up(10)}, {}), Places{nowhere});
 }
 
 } // namespace
