@@ -52,9 +52,10 @@ void add_seen_views(const ThreadRecord& thread, const c10::StorageImpl& storage,
   }
 }
 
-} // namespace
-
-void retain_tensors(const Tensors& tensors) {
+/// Takes the storages out of the regions of this thread that own them, whose entries `taken` gets, and has other threads'
+/// regions let go of theirs.
+template <class Taken>
+void take_out_of_regions(const Tensors& tensors, Taken taken) {
   if (tensors.empty() || !api::ready()) {
     return;
   }
@@ -63,13 +64,25 @@ void retain_tensors(const Tensors& tensors) {
     const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (take_out(thread, storage, entry)) {
-      thread.innermost->retained.add(entry);
-      thread.devices[hooks::device_index(storage.device_type())].retained.add(1);
+      taken(thread, entry, storage);
     } else {
       hooks::retain_from_elsewhere(tensor, storage);
     }
     keep_graph_of(thread, tensor);
   });
+}
+
+} // namespace
+
+void retain_tensors(const Tensors& tensors) {
+  take_out_of_regions(tensors, [](ThreadRecord& thread, const OwnedStorage& entry, c10::StorageImpl& storage) {
+    thread.innermost->retained.add(entry);
+    thread.devices[hooks::device_index(storage.device_type())].retained.add(1);
+  });
+}
+
+void ignore_tensors(const Tensors& tensors) {
+  take_out_of_regions(tensors, [](ThreadRecord&, OwnedStorage entry, c10::StorageImpl&) { entry.drop(hooks::liveness); });
 }
 
 void promote_tensors(const Tensors& tensors) {
@@ -91,23 +104,6 @@ void promote_tensors(const Tensors& tensors) {
       thread.innermost->outer->owned.add(entry);
       keep_graph_of(thread, tensor);
     }
-  });
-}
-
-void ignore_tensors(const Tensors& tensors) {
-  if (tensors.empty() || !api::ready()) {
-    return;
-  }
-  auto& thread = api::record_of_this_thread();
-  for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
-    const core::LedgerGuard guard(thread);
-    OwnedStorage entry{};
-    if (take_out(thread, storage, entry)) {
-      entry.drop(hooks::liveness);
-    } else {
-      hooks::retain_from_elsewhere(tensor, storage);
-    }
-    keep_graph_of(thread, tensor);
   });
 }
 
