@@ -20,6 +20,7 @@ struct OperatorInfo {
   std::string name;
   bool is_operator = true; ///< false for a range that a program labels itself
   std::vector<ResultKind> results;
+  bool rebinds = false; ///< gives the storage of one argument to another, which may be older
 
   ResultKind result(std::size_t position) const {
     return position < results.size() ? results[position] : ResultKind::fresh;

@@ -25,6 +25,7 @@ const OperatorInfo& look_up(const at::RecordFunction& function) {
     info.results.push_back(
         alias == nullptr ? ResultKind::fresh : alias->isWrite() ? ResultKind::written : ResultKind::alias);
   }
+  info.rebinds = info.name == "aten::set_";
   return core::intern_operator(info, schema->overload_name());
 }
 

@@ -2,6 +2,7 @@
 // The strict birth rule.
 #include "hooks/results.h"
 
+#include "core/region_stack.h"
 #include "hooks/cpu_allocator.h"
 #include "hooks/key_set.h"
 #include "hooks/making.h"
@@ -63,12 +64,26 @@ void note_seen(ThreadRecord& thread, c10::TensorImpl& tensor) {
   }
 }
 
+/// The tensor was given a storage that a region may own: from now on it belongs to whoever owns the tensor.
+void let_go_of(ThreadRecord& thread, c10::TensorImpl& tensor) {
+  auto* const storage = tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
+  Region* const owner = storage != nullptr ? core::owner_of(thread, key_of(storage)) : nullptr;
+  core::OwnedStorage entry{};
+  if (owner != nullptr && owner->owned.take_out(key_of(storage), entry)) {
+    thread.devices[device_index(storage->device_type())].adopted.add(1);
+    entry.drop(liveness);
+  }
+}
+
 void note_result(ThreadRecord& thread, const OperatorInfo& info, const at::Tensor& tensor, ResultKind kind) {
   if (!tensor.defined()) {
     return;
   }
   c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
   if (kind == ResultKind::written) {
+    if (info.rebinds) {
+      let_go_of(thread, *impl);
+    }
     if (may_have_graph(*impl)) {
       note_seen(thread, *impl);
       if (tensor.is_view()) {

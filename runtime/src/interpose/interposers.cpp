@@ -5,15 +5,13 @@
 // how the C++ ABI calls member functions; so nothing else of LibTorch's classes is defined here by accident.
 #define TENSORSCOPE_DEFINES_INTERPOSERS
 #include "hooks/library_calls.h"
-
-#include <tensorscope/error.h>
+#include "interpose/interpose.h"
+#include "interpose/script_passes.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/edge.h>
 #include <torch/csrc/autograd/variable.h>
-
-#include <dlfcn.h>
 
 #include <memory>
 #include <optional>
@@ -24,27 +22,7 @@ namespace {
 using tensorscope::hooks::LibraryCall;
 using Closure = std::function<at::Tensor()>;
 
-/// The definition that would be found without ours.
-template <class Function>
-Function* original(const char* symbol) {
-  auto* const found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, symbol));
-  if (found == nullptr) {
-    throw tensorscope::EnvironmentError(std::string("tensorscope: LibTorch has no ") + symbol);
-  }
-  return found;
-}
-
 } // namespace
-
-// TENSORSCOPE_INTERPOSE(result, name, symbol, parameters) declares `name` under LibTorch's `symbol`, with
-// `call_original` as what it stands before.
-#define TENSORSCOPE_INTERPOSE(result, name, symbol, ...)                                         \
-  __attribute__((visibility("default"), used)) result name(__VA_ARGS__) __asm__(symbol);         \
-  template <class... Arguments>                                                                  \
-  static result call_original_##name(Arguments&&... arguments) {                                 \
-    static auto* const function = original<result(__VA_ARGS__)>(symbol);                         \
-    return function(std::forward<Arguments>(arguments)...);                                      \
-  }
 
 #define TENSORSCOPE_SYMBOL_STEP(length_and_name) \
   "_ZN5torch5optim" length_and_name "4stepESt8functionIFN2at6TensorEvEE"
@@ -111,30 +89,6 @@ std::vector<at::Tensor> engine_execute(void* self, const Edges& roots, const std
   return call_original_engine_execute(self, roots, inputs, keep_graph, create_graph, accumulate, outputs);
 }
 
-// Constants that a scripted function folds stay in its graph.
-#define TENSORSCOPE_SYMBOL_FOLD "_ZN5torch3jit19ConstantPropagationERSt10shared_ptrINS0_5GraphEEb"
-#define TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE "_ZN5torch3jit33ConstantPropagationImmutableTypesERSt10shared_ptrINS0_5GraphEE"
-#define TENSORSCOPE_SYMBOL_FOLD_NODE "_ZN5torch3jit26runNodeIfInputsAreConstantEPKNS0_4NodeEbPNS0_7AliasDbE"
-
-TENSORSCOPE_INTERPOSE(bool, fold_constants, TENSORSCOPE_SYMBOL_FOLD, std::shared_ptr<void>&, bool)
-bool fold_constants(std::shared_ptr<void>& graph, bool ignore_custom_classes) {
-  const LibraryCall library_call;
-  return call_original_fold_constants(graph, ignore_custom_classes);
-}
-
-TENSORSCOPE_INTERPOSE(bool, fold_immutable, TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE, std::shared_ptr<void>&)
-bool fold_immutable(std::shared_ptr<void>& graph) {
-  const LibraryCall library_call;
-  return call_original_fold_immutable(graph);
-}
-
-using Values = std::optional<std::vector<c10::IValue>>;
-TENSORSCOPE_INTERPOSE(Values, fold_node, TENSORSCOPE_SYMBOL_FOLD_NODE, const void*, bool, void*)
-Values fold_node(const void* node, bool ignore_custom_classes, void* aliases) {
-  const LibraryCall library_call;
-  return call_original_fold_node(node, ignore_custom_classes, aliases);
-}
-
 #define TENSORSCOPE_SYMBOL_BLOB "_ZN2at11TensorMaker11make_tensorEv"
 TENSORSCOPE_INTERPOSE(at::Tensor, make_blob, TENSORSCOPE_SYMBOL_BLOB, void*)
 at::Tensor make_blob(void* self) {
@@ -189,9 +143,7 @@ const char* const tensorscope_interposed_symbols[] = {
     TENSORSCOPE_SYMBOL_SCRIPT_TO_TYPE,
     TENSORSCOPE_SYMBOL_SET_DATA,
     TENSORSCOPE_SYMBOL_ENGINE,
-    TENSORSCOPE_SYMBOL_FOLD,
-    TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE,
-    TENSORSCOPE_SYMBOL_FOLD_NODE,
+    TENSORSCOPE_SCRIPT_PASSES
     TENSORSCOPE_SYMBOL_BLOB,
     TENSORSCOPE_SYMBOL_GRADIENT,
     TENSORSCOPE_SYMBOL_DATA_ERROR,

@@ -28,9 +28,9 @@ bool starts_with_any(std::string_view text, const auto& prefixes) {
 }
 
 bool is_system_library(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> prefixes{
-      "libtorch", "libc10", "libtensorscope", "libstdc++", "libc++", "libc.so", "libm.so", "libgcc_s",
-      "ld-linux", "libgomp", "libpthread", "libdl."};
+  static constexpr std::array<std::string_view, 15> prefixes{
+      "libtorch", "libc10",  "libtensorscope", "libstdc++", "libc++",  "libc.so", "libm.so", "libgcc_s",
+      "ld-linux", "libgomp", "libpthread",     "libdl.",    "libtsan", "libasan", "libubsan"};
   return starts_with_any(name, prefixes);
 }
 

@@ -154,6 +154,43 @@ TEST(LibraryOwnershipTest, AFrozenModuleSurvives) {
   EXPECT_EQ(value(plain.forward({torch::ones({3})}).toTensor()), 9);
 }
 
+/// A convolution and a batch norm, and two linear layers: what freezing folds into new weights.
+jit::Module foldable() {
+  jit::Module module("F");
+  module.register_parameter("w", torch::ones({4, 3, 3, 3}), false);
+  module.register_parameter("b", torch::ones({4}), false);
+  module.register_buffer("mean", torch::full({4}, 0.5));
+  module.register_buffer("var", torch::full({4}, 2.0));
+  module.register_parameter("w1", torch::ones({5, 16}), false);
+  module.register_parameter("w2", torch::ones({5, 16}), false);
+  module.define(R"(
+def forward(self, x):
+    y = torch.conv2d(x, self.w, self.b)
+    y = torch.batch_norm(y, self.b, self.b, self.mean, self.var, False, 0.1, 0.00001, False)
+    y = torch.mul(y, 0.125).reshape(1, 16)
+    return torch.linear(y, self.w1) + torch.linear(y, self.w2)
+)");
+  module.eval();
+  return module;
+}
+
+TEST(LibraryOwnershipTest, WeightsThatFreezingFoldsSurvive) {
+  NoGradGuard no_grad;
+  const auto module = foldable();
+  const auto input = torch::ones({1, 3, 4, 4});
+  const double expected = value(jit::Module(module).forward({input}).toTensor());
+  auto returned = with_torch([&] { return jit::freeze(module); });
+  jit::Module stored, prepared;
+  with_torch([&] {
+    stored = jit::freeze(module);
+    auto copy = module.clone();
+    prepared = tensorscope::retain(jit::optimize_for_inference(copy)); // the copy's weights are the scope's
+  });
+  for (auto* one : {&returned, &stored, &prepared})
+    for (int run = 0; run < 3; ++run)
+      EXPECT_NEAR(value(one->forward({input}).toTensor()), expected, 1e-3 * std::abs(expected));
+}
+
 TEST(LibraryOwnershipTest, AttributesThatAScriptedModuleReturnsSurvive) {
   auto module = scripted();
   Tensor weight, seen;

@@ -101,12 +101,34 @@ TEST(OwnershipTest, SetDataKeepsTheNewDataOfAnOlderTensor) {
   EXPECT_EQ(value(with_grad), 12);
 }
 
-TEST(OwnershipTest, AnOlderHandleSetToTheScopesStorageIsAnEscape) {
-  auto older = torch::ones({3});
+TEST(OwnershipTest, AnOlderTensorKeepsTheStorageThatItIsSetTo) {
+  auto older = torch::ones({3}), by_storage = torch::ones({3}), by_view = torch::ones({3});
   auto alias_of_old_data = older.view({3});
-  with_torch([&] { older.set_(torch::full({5}, 2.0)); });
-  use_after_release([&] { value(older); });
+  with_torch([&] {
+    older.set_(torch::full({5}, 2.0));
+    auto fresh = torch::full({4}, 3.0);
+    by_storage.set_(fresh.storage(), 1, {2}, {1});
+    auto whole = torch::full({7}, 4.0);
+    by_view.set_(whole.slice(0, 2, 5));
+  });
+  EXPECT_EQ(value(older), 10);
+  EXPECT_EQ(value(by_storage), 6);
+  EXPECT_EQ(value(by_view), 12);
   EXPECT_EQ(value(alias_of_old_data), 3);
+}
+
+TEST(OwnershipTest, AStorageSetInTheScopeDiesWithItsHandles) {
+  std::weak_ptr<void> bytes;
+  with_torch([&] {
+    auto owner = std::shared_ptr<float[]>(new float[4]{1, 2, 3, 4});
+    bytes = owner;
+    auto tensor = torch::from_blob(owner.get(), {4}, [owner](void*) {});
+    owner.reset();
+    auto other = torch::empty({0});
+    other.set_(tensor);
+    EXPECT_EQ(value(other), 10);
+  });
+  EXPECT_TRUE(bytes.expired());
 }
 
 TEST(OwnershipTest, OlderGradientsSurvive) {

@@ -127,4 +127,23 @@ void visit_optimizer_state(const torch::optim::OptimizerParamState& state, Visit
           lbfgs->ro(), lbfgs->al());
 }
 
+/// Calls `visit` with each tensor or value that is a constant of a scripted function: freezing turns weights into these.
+template <class Visit>
+void visit_constants(torch::jit::Block& block, Visit&& visit) {
+  namespace attr = torch::jit::attr;
+  for (torch::jit::Node* const node : block.nodes()) {
+    if (node->kind() == torch::jit::prim::Constant && node->hasAttribute(attr::value)) {
+      const auto kind = node->kindOf(attr::value);
+      if (kind == torch::jit::AttributeKind::t)
+        visit(node->t(attr::value));
+      else if (kind == torch::jit::AttributeKind::ts)
+        visit(node->ts(attr::value));
+      else if (kind == torch::jit::AttributeKind::ival)
+        visit(node->ival(attr::value));
+    }
+    for (torch::jit::Block* const inner : node->blocks())
+      visit_constants(*inner, visit);
+  }
+}
+
 } // namespace tensorscope::detail

@@ -74,7 +74,7 @@ class walk {
         if (state)
           visit_optimizer_state(*state, [this](const auto&... tensors) { this->visit_all(tensors...); });
     } else {
-      visit_ivalue(c10::IValue(owner._ivalue()));
+      visit_scripted(owner);
     }
   }
 
@@ -126,6 +126,13 @@ class walk {
       visit_ivalue(c10::IValue(pointer));
     else if (enter(pointer.get()))
       visit(*pointer);
+  }
+
+  void visit_scripted(const torch::jit::Object& object) {
+    visit_ivalue(c10::IValue(object._ivalue()));
+    for (const auto& method : object.get_methods())
+      if (method.function().isGraphFunction())
+        visit_constants(*method.graph()->block(), [this](const auto& constant) { this->visit(constant); });
   }
 
   void visit_ivalue(const c10::IValue& root) {
