@@ -3,10 +3,12 @@
 // refuses what is gone.
 #include "report/handles_search.h"
 
+#include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -21,6 +23,43 @@ constexpr std::size_t kBlockWords = std::size_t{1} << 15;
 struct Mapping {
   AddressRange range;
   bool is_static = false; ///< variables of the program or a library
+};
+
+/// More than the machine has: an address space that is only reserved, such as a sanitizer's shadow.
+bool is_reservation(const AddressRange& range) {
+  const auto physical = static_cast<std::uintptr_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  return range.second - range.first > physical;
+}
+
+/// Tells which pages were ever written: reserved memory can be far larger than what is used of it.
+class UsedPages {
+ public:
+  UsedPages() : map_(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+  ~UsedPages() {
+    if (map_ >= 0) {
+      ::close(map_);
+    }
+  }
+  UsedPages(const UsedPages&) = delete;
+  UsedPages& operator=(const UsedPages&) = delete;
+
+  /// Whether any page of the range is in memory or swapped out; true if that can't be known.
+  bool any(std::uintptr_t begin, std::size_t bytes) const {
+    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    constexpr std::uint64_t kPresentOrSwapped = std::uint64_t{3} << 62;
+    std::array<std::uint64_t, kBlockWords * sizeof(std::uintptr_t) / 4096 + 2> entries{};
+    const std::size_t count = (begin + bytes - 1) / page - begin / page + 1;
+    const auto place = static_cast<off_t>(begin / page * sizeof(entries[0]));
+    if (count > entries.size() ||
+        ::pread(map_, entries.data(), count * sizeof(entries[0]), place) != static_cast<ssize_t>(count * sizeof(entries[0]))) {
+      return true;
+    }
+    return std::any_of(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
+                       [](std::uint64_t entry) { return (entry & kPresentOrSwapped) != 0; });
+  }
+
+ private:
+  int map_;
 };
 
 /// Readable and writable mappings of this process, but the stack that holds `own_stack`.
@@ -40,7 +79,8 @@ std::vector<Mapping> writable_memory(std::uintptr_t own_stack) {
     if (is_file || follows_file) {
       end_of_file = end;
     }
-    if (std::strncmp(rights, "rw", 2) == 0 && !(begin <= own_stack && own_stack < end)) {
+    if (std::strncmp(rights, "rw", 2) == 0 && !(begin <= own_stack && own_stack < end) &&
+        !is_reservation({begin, end})) {
       mappings.push_back({{begin, end}, is_file || follows_file});
     }
   }
@@ -80,6 +120,10 @@ class Search {
     range.first = (range.first + sizeof(std::uintptr_t) - 1) & ~(sizeof(std::uintptr_t) - 1);
     while (range.first < range.second) {
       const std::size_t bytes = std::min(range.second - range.first, kBlockWords * sizeof(std::uintptr_t));
+      if (!used_.any(range.first, bytes)) {
+        range.first += bytes;
+        continue;
+      }
       iovec here{block_.data(), bytes};
       iovec there{reinterpret_cast<void*>(range.first), bytes};
       const auto got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
@@ -116,6 +160,7 @@ class Search {
 
   std::vector<std::pair<std::uintptr_t, std::size_t>> wanted_; ///< complement and place in the question, sorted
   std::vector<HandlePlace> found_;
+  UsedPages used_;
   std::vector<std::uintptr_t> block_ = std::vector<std::uintptr_t>(kBlockWords);
 };
 
