@@ -177,6 +177,49 @@ class UnitFunctions {
   std::vector<Function> functions_;
 };
 
+/// The compile units of an executable or library by their addresses. libdw's own search needs a table that clang leaves
+/// out.
+class ModuleUnits {
+ public:
+  explicit ModuleUnits(Dwfl_Module& module) {
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die* unit = nullptr; (unit = dwfl_module_nextcu(&module, unit, &bias)) != nullptr;) {
+      Dwarf_Addr base = 0;
+      Dwarf_Addr begin = 0;
+      Dwarf_Addr end = 0;
+      for (std::ptrdiff_t range = 0; (range = dwarf_ranges(unit, range, &base, &begin, &end)) > 0;) {
+        parts_.push_back({begin + bias, end + bias, bias, unit});
+      }
+    }
+    std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; });
+  }
+
+  /// Sets the place and the name of the last frame, and adds those that it was inlined into.
+  void describe(std::vector<SourceFrame>& frames, Dwarf_Addr address) {
+    auto part = std::upper_bound(parts_.begin(), parts_.end(), address,
+                                 [](Dwarf_Addr wanted, const Part& one) { return wanted < one.begin; });
+    if (part == parts_.begin() || address >= (--part)->end) {
+      return;
+    }
+    if (Dwarf_Line* const line = dwarf_getsrc_die(part->unit, address - part->bias)) {
+      int number = 0;
+      int column = 0;
+      frames.back().file = file_text(dwarf_linesrc(line, nullptr, nullptr));
+      frames.back().line = dwarf_lineno(line, &number) == 0 ? static_cast<unsigned>(number) : 0;
+      frames.back().column = dwarf_linecol(line, &column) == 0 ? static_cast<unsigned>(column) : 0;
+    }
+    functions_.try_emplace(part->unit, *part->unit).first->second.add_inlined(frames, address - part->bias);
+  }
+
+ private:
+  struct Part {
+    Dwarf_Addr begin, end, bias;
+    Dwarf_Die* unit;
+  };
+  std::vector<Part> parts_;
+  std::unordered_map<const Dwarf_Die*, UnitFunctions> functions_;
+};
+
 } // namespace
 
 struct Symbolizer::Libdw {
@@ -204,18 +247,11 @@ struct Symbolizer::Libdw {
     if (module == nullptr) {
       return frames;
     }
-    if (Dwfl_Line* const line = dwfl_module_getsrc(module, address)) {
-      int number = 0;
-      int column = 0;
-      const char* const file = dwfl_lineinfo(line, nullptr, &number, &column, nullptr, nullptr);
-      frames[0].file = file_text(file);
-      frames[0].line = static_cast<unsigned>(number);
-      frames[0].column = static_cast<unsigned>(column);
+    const auto known = units_of.try_emplace(module, nullptr).first;
+    if (known->second == nullptr) {
+      known->second = std::make_unique<ModuleUnits>(*module);
     }
-    Dwarf_Addr bias = 0;
-    if (Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias)) {
-      units.try_emplace(unit->addr, *unit).first->second.add_inlined(frames, address - bias);
-    }
+    known->second->describe(frames, address);
     if (frames.size() == 1 && frames[0].function.empty()) {
       frames[0].function = demangled(dwfl_module_addrname(module, address));
     }
@@ -223,7 +259,7 @@ struct Symbolizer::Libdw {
   }
 
   Dwfl* session = nullptr;
-  std::unordered_map<const void*, UnitFunctions> units; ///< by where their information lies
+  std::unordered_map<const Dwfl_Module*, std::unique_ptr<ModuleUnits>> units_of;
 };
 
 Symbolizer::Symbolizer() = default;

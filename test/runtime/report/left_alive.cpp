@@ -13,6 +13,6 @@ int main() {
 
 // CHECK:      tensorscope: 1 tensor(s) escaped the scope opened at {{.*}}left_alive.cpp:[[#@LINE-6]], the first made by aten::ones (Float [4] on cpu): return them from it or retain them
 // CHECK-NEXT: created here:
-// CHECK-NEXT: operator() {{.*}}left_alive.cpp:[[#@LINE-7]]:
+// CHECK-NEXT: {{.*}}operator(){{.*}} {{.*}}left_alive.cpp:[[#@LINE-7]]:
 // CHECK-NEXT: main {{.*}}left_alive.cpp:[[#@LINE-9]]:{{[0-9]+$}}
 // CHECK-NOT:  {{.}}

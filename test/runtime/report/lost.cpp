@@ -20,7 +20,7 @@ int main() {
 
 // CHECK:      LEAK: 440 bytes in 4 tensors that no handle leads to any more
 // CHECK-NEXT: made by aten::ones Float [1, 11] on cpu
-// CHECK-NEXT: #0 send {{.*}}lost.cpp:[[#@LINE-15]]:
+// CHECK-NEXT: #0 send{{.*}} {{.*}}lost.cpp:[[#@LINE-15]]:
 // CHECK-NEXT: #1 main {{.*}}lost.cpp:[[#@LINE-9]]:
 // CHECK:      SUMMARY: tensorscope: 440 bytes leaked in 4 tensors; 100.0 % of 464 bytes live attributed
 // CHECK-NOT:  {{.}}

@@ -24,8 +24,8 @@ int main(int argc, char** argv) {
 
 // CHECK:      LEAK: 420 bytes in 5 tensors that were retained and never let go
 // CHECK-NEXT: made by aten::mul Float [3, 7] on cpu in the scope at {{.*}}retained.cpp:[[#@LINE-15]]
-// CHECK-NEXT: #0 operator() {{.*}}retained.cpp:[[#@LINE-14]]:
-// CHECK-NEXT: #1 step {{.*}}retained.cpp:
+// CHECK-NEXT: #0 {{.*}}operator(){{.*}} {{.*}}retained.cpp:[[#@LINE-14]]:
+// CHECK-NEXT: #1 step{{.*}} {{.*}}retained.cpp:
 // CHECK-NEXT: #2 main {{.*}}retained.cpp:[[#@LINE-10]]:
 // CHECK-NEXT: release() it
 // CHECK:      LEAK: 104 bytes in 1 tensor that was retained and never let go
