@@ -25,7 +25,7 @@ static void work() {
 
 int main() {
   at::set_num_threads(1);
-  auto& threads = *new std::vector<std::thread>; // a child returns from main without them
+  static auto& threads = *new std::vector<std::thread>; // a child returns from main without them
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back(work);
   }
