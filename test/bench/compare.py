@@ -42,7 +42,9 @@ NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 def run(programs, variant, min_time):
     """Nanoseconds of processor time that one iteration (one addition, for `a + b`) takes."""
     program, level, benchmark = VARIANTS[variant]
-    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    # Left to itself the heap gives memory back and takes it again in some runs of a step and not in others.
+    environment = dict(os.environ, OMP_NUM_THREADS="1", MALLOC_TRIM_THRESHOLD_="1073741824",
+                       MALLOC_MMAP_THRESHOLD_="1073741824")
     environment.pop("TENSORSCOPE_OPTIONS", None)
     if level:
         environment["TENSORSCOPE_OPTIONS"] = f"level={level}"
