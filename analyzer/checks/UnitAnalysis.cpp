@@ -46,7 +46,7 @@ void UnitAnalysis::run(const Visitor &Visit) {
   const SourceManager &SM = Unit.Ctx.getSourceManager();
   for (Decl *D : Unit.Ctx.getTranslationUnitDecl()->noload_decls()) {
     SourceLocation Loc = SM.getExpansionLoc(D->getLocation());
-    if (Loc.isValid() && !SM.isInSystemHeader(Loc))
+    if (Loc.isValid() && !SM.isInSystemHeader(Loc) && !opensLibrary(D, SM))
       Collector.TraverseDecl(D);
   }
   auto IsLambda = [](const FunctionDecl *F) {

@@ -120,6 +120,10 @@ Value StateStore::withVia(Value V, const State &S, PlaceID Dst,
   return V;
 }
 
+/// Members of members that are told apart; what lies deeper counts as held by
+/// the object around it. Linked structures have no end.
+static constexpr unsigned LongestPath = 8;
+
 void StateStore::assign(State &S, const Fact &A) {
   Value New;
   std::vector<std::pair<PlaceID, Value>> Parts;
@@ -137,8 +141,13 @@ void StateStore::assign(State &S, const Fact &A) {
                   F.Places.children(Source).end());
     while (!Todo.empty()) {
       PlaceID Part = Todo.pop_back_val();
+      // An object that is stored in itself: its copy would grow in each loop.
+      if (F.Places.isBelow(Part, A.Dst))
+        continue;
       if (const Value *Found = S.Places.lookup(Part)) {
-        if (IsSingle)
+        unsigned Length = F.Places.length(A.Dst) + F.Places.length(Part) -
+                          F.Places.length(Source);
+        if (IsSingle && Length <= LongestPath)
           Parts.emplace_back(F.Places.rebase(Part, Source, A.Dst), *Found);
         else
           New = unite(New, *Found);

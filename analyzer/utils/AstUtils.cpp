@@ -52,6 +52,12 @@ bool isLibraryDecl(const Decl *D, const SourceManager &SM) {
          isLibraryNamespace(Contexts.back()->getName());
 }
 
+bool opensLibrary(const Decl *D, const SourceManager &SM) {
+  const auto *Namespace = dyn_cast<NamespaceDecl>(D);
+  return Namespace && isLibraryNamespace(Namespace->getName()) &&
+         !SM.isInMainFile(SM.getExpansionLoc(D->getLocation()));
+}
+
 const Expr *stripWrappers(const Expr *E) {
   while (E) {
     const Expr *Before = E;

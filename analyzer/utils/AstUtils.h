@@ -20,6 +20,10 @@ std::string qualifiedName(const clang::NamedDecl *D);
 /// LibTorch, the standard library and the runtime outside the main file.
 bool isLibraryDecl(const clang::Decl *D, const clang::SourceManager &SM);
 
+/// Whether \p D is a namespace of a library, opened in a header: nothing in it
+/// is the user's, wherever the header was found.
+bool opensLibrary(const clang::Decl *D, const clang::SourceManager &SM);
+
 /// The expression under parentheses, casts that construct nothing, temporaries'
 /// materialization and cleanups: what names or makes the value.
 const clang::Expr *stripWrappers(const clang::Expr *E);
