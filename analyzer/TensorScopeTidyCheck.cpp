@@ -102,12 +102,26 @@ void TensorScopeTidyCheck::registerMatchers(MatchFinder *Finder) {
   Finder->addMatcher(translationUnitDecl().bind("unit"), this);
 }
 
+/// clangd has the checks look at the declarations of the open file alone.
+static bool isInEditor(const clang::ASTContext &Context) {
+  auto Scope = Context.getTraversalScope();
+  return Scope.size() != 1 ||
+         !llvm::isa<clang::TranslationUnitDecl>(Scope.front());
+}
+
 void TensorScopeTidyCheck::check(const MatchFinder::MatchResult &Result) {
   auto IsEnabled = [this](llvm::StringRef Other) {
     return TidyContext.isCheckEnabled(("tensorscope-" + Other).str());
   };
-  auto Problem = [this](llvm::StringRef Line) {
-    configurationDiag("%0") << Line;
+  auto Problem = [&](llvm::StringRef Line) {
+    // An editor shows nothing that has no place: there it is the first line.
+    if (isInEditor(*Result.Context))
+      diag(Result.SourceManager->getLocForStartOfFile(
+               Result.SourceManager->getMainFileID()),
+           "%0")
+          << Line;
+    else
+      configurationDiag("%0") << Line;
   };
   for (const Diagnostic &Found :
        Analysis->resultFor(*Result.Context, IsEnabled, Problem).Diagnostics)

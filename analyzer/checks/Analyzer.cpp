@@ -82,11 +82,15 @@ private:
 
 } // namespace
 
+bool isAnalyzed(ASTContext &Ctx) {
+  return declaresNamespace(Ctx, "at") || declaresNamespace(Ctx, "tensorscope");
+}
+
 AnalyzerResult
 analyzeTranslationUnit(ASTContext &Ctx, const ModelSet &Models,
                        const AnalyzerOptions &Options,
                        const std::function<bool(llvm::StringRef)> &Enabled) {
-  if (!declaresNamespace(Ctx, "at") && !declaresNamespace(Ctx, "tensorscope"))
+  if (!isAnalyzed(Ctx))
     return {};
   DiagnosticCollector Diagnostics(Ctx, Options, Enabled);
   UnitAnalysis Unit(Ctx, Models, Options);

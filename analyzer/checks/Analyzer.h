@@ -58,6 +58,10 @@ struct CheckInfo {
 };
 llvm::ArrayRef<CheckInfo> allChecks();
 
+/// False for a translation unit that sees neither LibTorch nor the runtime:
+/// nothing is ever found in it.
+bool isAnalyzed(clang::ASTContext &Context);
+
 /// Runs the checks whose rule \p Enabled accepts. Reports only on functions
 /// outside system headers. Never throws and never prints.
 AnalyzerResult analyzeTranslationUnit(
