@@ -87,6 +87,11 @@ class DemoTest(unittest.TestCase):
         self.program("example-planted-trainer", GROWS)
         self.assert_differs("the report of example-planted-trainer: ended with status 0 and wrote no report")
 
+    def test_the_editor_is_pointed_at_the_language_server_where_there_is_one(self):
+        self.assertNotIn("editor", self.run_demo()[1])
+        self.program("tensorscope-clangd", "true")
+        self.assertIn(f"let your editor start {self.build}/bin/tensorscope-clangd as its clangd", self.run_demo()[1])
+
     def test_a_planted_mistake_that_is_not_found_is_named(self):
         self.program("tensorscope", "true")
         self.assert_differs("planted/a.cpp:3: use-after-release was planted and is not found", "status 0, not 1")

@@ -115,6 +115,9 @@ def main(arguments):
         return 1
     say(f"{len(planted)} planted mistakes of {len({rule for _, _, rule in planted})} rules found, none on the clean "
         "twin; memory is flat without them and grows with them; what leaks is named with its lines and bytes")
+    server = build / "bin/tensorscope-clangd"
+    if server.exists():
+        print(f"While typing: let your editor start {shown_path(server)} as its clangd (docs/editor.md)", flush=True)
     return 0
 
 
