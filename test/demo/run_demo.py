@@ -16,6 +16,7 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "test/examples"))
+sys.dont_write_bytecode = True # the source tree stays as it is
 import check_leaks # the comparison that the tests make
 
 FINDING = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):\d+: (?:warning|error): .*\[tensorscope-(?P<rule>[a-z-]+)")

@@ -19,7 +19,7 @@ MARKER = re.compile(r"// PLANTED ([a-z-]+)\s*$")
 def planted():
     """(file, line, rule) for each marker, in order of files and lines."""
     rows = []
-    for source in sorted(FOLDER.glob("*/*.*")):
+    for source in sorted(path for path in FOLDER.glob("*/*") if path.suffix in (".cpp", ".h")):
         for number, line in enumerate(source.read_text().splitlines(), 1):
             marker = MARKER.search(line)
             if marker:
