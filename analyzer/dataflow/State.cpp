@@ -142,7 +142,7 @@ void StateStore::assign(State &S, const Fact &A) {
     while (!Todo.empty()) {
       PlaceID Part = Todo.pop_back_val();
       // An object that is stored in itself: its copy would grow in each loop.
-      if (F.Places.isBelow(Part, A.Dst))
+      if (F.Places.isBelow(Part, A.Dst) && !F.Places.isBelow(Source, A.Dst))
         continue;
       if (const Value *Found = S.Places.lookup(Part)) {
         unsigned Length = F.Places.length(A.Dst) + F.Places.length(Part) -

@@ -40,3 +40,18 @@ float use_in_a_list(Node *list) {
   return value.item<float>();
   // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: use of 'value' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
+
+// A walk along a list takes what is known of the next object along.
+float use_after_a_step(Node *list) {
+  tensorscope::release(list->next->value);
+  list = list->next;
+  return list->value.item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: use of 'list->value' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+
+float use_after_self_assignment(Node node) {
+  tensorscope::release(node.value);
+  node = node;
+  return node.value.item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: use of 'node.value' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}

@@ -136,9 +136,14 @@ void at_load() {
   if (parsed.options.level != core::Level::off) {
     hooks::install_cpu_allocator();
   }
-  if (parsed.options.level == core::Level::full && parsed.error.empty()) {
-    watch_everything(parsed.options);
+  if (parsed.options.level != core::Level::full) {
+    return;
   }
+  if (!parsed.error.empty()) {
+    platform::print_line(parsed.error + "; nothing is watched"); // the program may never call us
+    return;
+  }
+  watch_everything(parsed.options);
 }
 
 [[maybe_unused]] const bool loaded = (at_load(), true);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -128,6 +129,7 @@ class Search {
       iovec there{reinterpret_cast<void*>(range.first), bytes};
       const auto got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
       if (got <= 0) {
+        can_read_ = can_read_ && errno == EFAULT; // a mapping that is gone holds nothing
         return;
       }
       look_in_block(static_cast<std::size_t>(got) / sizeof(std::uintptr_t), place);
@@ -139,7 +141,11 @@ class Search {
     const auto begin = reinterpret_cast<std::uintptr_t>(block_.data());
     return {begin, begin + kBlockWords * sizeof(std::uintptr_t)};
   }
-  const std::vector<HandlePlace>& found() const { return found_; }
+  /// Where nothing could be read, handles may be anywhere.
+  std::vector<HandlePlace> found() const {
+    return can_read_ ? found_ : std::vector<HandlePlace>(found_.size(), HandlePlace::elsewhere);
+  }
+  void cannot_read() { can_read_ = false; }
 
  private:
   void look_in_block(std::size_t words, HandlePlace place) {
@@ -161,6 +167,7 @@ class Search {
   std::vector<std::pair<std::uintptr_t, std::size_t>> wanted_; ///< complement and place in the question, sorted
   std::vector<HandlePlace> found_;
   UsedPages used_;
+  bool can_read_ = true;
   std::vector<std::uintptr_t> block_ = std::vector<std::uintptr_t>(kBlockWords);
 };
 
@@ -174,7 +181,11 @@ std::vector<HandlePlace> find_handles(const std::vector<std::uintptr_t>& complem
   skipped.push_back(search.own_block());
   std::sort(skipped.begin(), skipped.end());
   const int on_stack = 0;
-  for (const Mapping& memory : writable_memory(reinterpret_cast<std::uintptr_t>(&on_stack))) {
+  const auto memories = writable_memory(reinterpret_cast<std::uintptr_t>(&on_stack));
+  if (memories.empty()) {
+    search.cannot_read();
+  }
+  for (const Mapping& memory : memories) {
     for (const AddressRange& part : without(memory.range, skipped)) {
       search.look_in(part, memory.is_static ? HandlePlace::in_static : HandlePlace::elsewhere);
     }

@@ -50,3 +50,5 @@ int main(int argc, char** argv) {
 // HELP:       TENSORSCOPE_OPTIONS=key=value:key=value
 // HELP:       exitcode=number
 // HELP:       LEAK: 420 bytes
+
+// BAD:        TENSORSCOPE_OPTIONS: bad value 'abc' for 'depth': use a whole number from 0 to 256; nothing is watched
