@@ -46,7 +46,7 @@ float use_after_a_step(Node *list) {
   tensorscope::release(list->next->value);
   list = list->next;
   return list->value.item<float>();
-  // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: use of 'list->value' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+  // CHECK-MESSAGES: :[[@LINE-1]]:22: warning: use of 'list.value' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
 
 float use_after_self_assignment(Node node) {
