@@ -41,6 +41,8 @@ void set_doubling_hook(void (*hook)() noexcept) noexcept {
 }
 
 const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
+  // A fork waits for the ledgers: no child may find the unwinder's own lock taken by a thread that it does not have.
+  const core::LedgerGuard guard(thread);
   try {
     core::Stack stack{torch::unwind::unwind()};
     if (stack.frames.size() > stack_options.depth) {
