@@ -6,7 +6,7 @@
 #define TENSORSCOPE_DEFINES_INTERPOSERS
 #include "hooks/library_calls.h"
 #include "interpose/interpose.h"
-#include "interpose/script_passes.h"
+#include "interpose/symbols.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/record_function.h>
@@ -24,9 +24,6 @@ using Closure = std::function<at::Tensor()>;
 
 } // namespace
 
-#define TENSORSCOPE_SYMBOL_STEP(length_and_name) \
-  "_ZN5torch5optim" length_and_name "4stepESt8functionIFN2at6TensorEvEE"
-
 // The state that an optimizer makes in `step` is its own; the closure is the user's code.
 #define TENSORSCOPE_OPTIMIZER(name, length_and_name)                                                         \
   TENSORSCOPE_INTERPOSE(at::Tensor, name##_step, TENSORSCOPE_SYMBOL_STEP(length_and_name), void*, Closure)   \
@@ -43,13 +40,6 @@ TENSORSCOPE_OPTIMIZER(adagrad, "7Adagrad")
 TENSORSCOPE_OPTIMIZER(lbfgs, "5LBFGS")
 
 // Modules replace their parameters' data.
-#define TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE_TYPE "_ZN5torch2nn6Module2toEN3c106DeviceENS2_10ScalarTypeEb"
-#define TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE "_ZN5torch2nn6Module2toEN3c106DeviceEb"
-#define TENSORSCOPE_SYMBOL_MODULE_TO_TYPE "_ZN5torch2nn6Module2toEN3c1010ScalarTypeEb"
-#define TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE_TYPE "_ZN5torch3jit6Module2toEN3c106DeviceENS2_10ScalarTypeEb"
-#define TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE "_ZN5torch3jit6Module2toEN3c106DeviceEb"
-#define TENSORSCOPE_SYMBOL_SCRIPT_TO_TYPE "_ZN5torch3jit6Module2toEN3c1010ScalarTypeEb"
-
 #define TENSORSCOPE_MODULE(name, prefix)                                                                       \
   TENSORSCOPE_INTERPOSE(void, name##_device_type, prefix##_DEVICE_TYPE, void*, c10::Device, c10::ScalarType, bool) \
   void name##_device_type(void* self, c10::Device device, c10::ScalarType type, bool non_blocking) {           \
@@ -70,7 +60,6 @@ TENSORSCOPE_OPTIMIZER(lbfgs, "5LBFGS")
 TENSORSCOPE_MODULE(module_to, TENSORSCOPE_SYMBOL_MODULE_TO)
 TENSORSCOPE_MODULE(script_to, TENSORSCOPE_SYMBOL_SCRIPT_TO)
 
-#define TENSORSCOPE_SYMBOL_SET_DATA "_ZNK2at10TensorBase8set_dataERKS0_"
 TENSORSCOPE_INTERPOSE(void, set_data, TENSORSCOPE_SYMBOL_SET_DATA, const at::TensorBase*, const at::TensorBase&)
 void set_data(const at::TensorBase* self, const at::TensorBase& data) {
   tensorscope::hooks::note_set_data(*self, data);
@@ -78,8 +67,6 @@ void set_data(const at::TensorBase* self, const at::TensorBase& data) {
 }
 
 // backward() and autograd::grad end here: gradients are LibTorch's, whether made in a node or between nodes.
-#define TENSORSCOPE_SYMBOL_ENGINE                                                       \
-  "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_"
 using Edges = std::vector<torch::autograd::Edge>;
 TENSORSCOPE_INTERPOSE(std::vector<at::Tensor>, engine_execute, TENSORSCOPE_SYMBOL_ENGINE, void*, const Edges&,
                       const std::vector<at::Tensor>&, bool, bool, bool, const Edges&)
@@ -89,7 +76,6 @@ std::vector<at::Tensor> engine_execute(void* self, const Edges& roots, const std
   return call_original_engine_execute(self, roots, inputs, keep_graph, create_graph, accumulate, outputs);
 }
 
-#define TENSORSCOPE_SYMBOL_BLOB "_ZN2at11TensorMaker11make_tensorEv"
 TENSORSCOPE_INTERPOSE(at::Tensor, make_blob, TENSORSCOPE_SYMBOL_BLOB, void*)
 at::Tensor make_blob(void* self) {
   at::Tensor tensor = call_original_make_blob(self);
@@ -97,14 +83,12 @@ at::Tensor make_blob(void* self) {
   return tensor;
 }
 
-#define TENSORSCOPE_SYMBOL_GRADIENT "_ZN3c1010TensorImpl12mutable_gradEv"
 TENSORSCOPE_INTERPOSE(at::Tensor&, mutable_gradient, TENSORSCOPE_SYMBOL_GRADIENT, c10::TensorImpl*)
 at::Tensor& mutable_gradient(c10::TensorImpl* self) {
   tensorscope::hooks::note_gradient_access(self);
   return call_original_mutable_gradient(self);
 }
 
-#define TENSORSCOPE_SYMBOL_DATA_ERROR "_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv"
 TENSORSCOPE_INTERPOSE(void, data_access_error, TENSORSCOPE_SYMBOL_DATA_ERROR, const c10::StorageImpl*)
 void data_access_error(const c10::StorageImpl* self) {
   tensorscope::hooks::explain_data_access(self);
@@ -112,9 +96,6 @@ void data_access_error(const c10::StorageImpl* self) {
 }
 
 // A profiler's observers must see every operator; ours then step back no more.
-#define TENSORSCOPE_SYMBOL_ADD_GLOBAL "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
-#define TENSORSCOPE_SYMBOL_ADD_LOCAL "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE"
-
 TENSORSCOPE_INTERPOSE(at::CallbackHandle, add_global, TENSORSCOPE_SYMBOL_ADD_GLOBAL, at::RecordFunctionCallback)
 at::CallbackHandle add_global(at::RecordFunctionCallback callback) {
   tensorscope::hooks::note_observer(reinterpret_cast<const void*>(callback.start()));
@@ -129,26 +110,8 @@ at::CallbackHandle add_local(at::RecordFunctionCallback callback) {
 
 extern "C" {
 const char* const tensorscope_interposed_symbols[] = {
-    TENSORSCOPE_SYMBOL_STEP("3SGD"),
-    TENSORSCOPE_SYMBOL_STEP("4Adam"),
-    TENSORSCOPE_SYMBOL_STEP("5AdamW"),
-    TENSORSCOPE_SYMBOL_STEP("7RMSprop"),
-    TENSORSCOPE_SYMBOL_STEP("7Adagrad"),
-    TENSORSCOPE_SYMBOL_STEP("5LBFGS"),
-    TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE_TYPE,
-    TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE,
-    TENSORSCOPE_SYMBOL_MODULE_TO_TYPE,
-    TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE_TYPE,
-    TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE,
-    TENSORSCOPE_SYMBOL_SCRIPT_TO_TYPE,
-    TENSORSCOPE_SYMBOL_SET_DATA,
-    TENSORSCOPE_SYMBOL_ENGINE,
-    TENSORSCOPE_SCRIPT_PASSES
-    TENSORSCOPE_SYMBOL_BLOB,
-    TENSORSCOPE_SYMBOL_GRADIENT,
-    TENSORSCOPE_SYMBOL_DATA_ERROR,
-    TENSORSCOPE_SYMBOL_ADD_GLOBAL,
-    TENSORSCOPE_SYMBOL_ADD_LOCAL,
+#define TENSORSCOPE_LISTED(symbol) symbol,
+    TENSORSCOPE_INTERPOSED(TENSORSCOPE_LISTED)
     nullptr,
 };
 }

@@ -2,10 +2,9 @@
 // Passes over scripted functions that compute constants and leave them in a graph: folding, freezing, preparing a module
 // for inference. What they compute is LibTorch's own, whatever scope is open.
 #define TENSORSCOPE_DEFINES_INTERPOSERS
-#include "interpose/script_passes.h"
-
 #include "hooks/library_calls.h"
 #include "interpose/interpose.h"
+#include "interpose/symbols.h"
 
 #include <ATen/core/ivalue.h>
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of LibTorch that are stood before, by symbol. No header of LibTorch: the preloaded library has none.
+#pragma once
+
+#define TENSORSCOPE_SYMBOL_STEP(length_and_name) \
+  "_ZN5torch5optim" length_and_name "4stepESt8functionIFN2at6TensorEvEE"
+#define TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE_TYPE "_ZN5torch2nn6Module2toEN3c106DeviceENS2_10ScalarTypeEb"
+#define TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE "_ZN5torch2nn6Module2toEN3c106DeviceEb"
+#define TENSORSCOPE_SYMBOL_MODULE_TO_TYPE "_ZN5torch2nn6Module2toEN3c1010ScalarTypeEb"
+#define TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE_TYPE "_ZN5torch3jit6Module2toEN3c106DeviceENS2_10ScalarTypeEb"
+#define TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE "_ZN5torch3jit6Module2toEN3c106DeviceEb"
+#define TENSORSCOPE_SYMBOL_SCRIPT_TO_TYPE "_ZN5torch3jit6Module2toEN3c1010ScalarTypeEb"
+#define TENSORSCOPE_SYMBOL_SET_DATA "_ZNK2at10TensorBase8set_dataERKS0_"
+#define TENSORSCOPE_SYMBOL_ENGINE                                                       \
+  "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_"
+#define TENSORSCOPE_SYMBOL_BLOB "_ZN2at11TensorMaker11make_tensorEv"
+#define TENSORSCOPE_SYMBOL_GRADIENT "_ZN3c1010TensorImpl12mutable_gradEv"
+#define TENSORSCOPE_SYMBOL_DATA_ERROR "_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv"
+#define TENSORSCOPE_SYMBOL_ADD_GLOBAL "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
+#define TENSORSCOPE_SYMBOL_ADD_LOCAL "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE"
+
+// Passes over scripted functions that compute constants; script_passes.cpp stands before them.
+#define TENSORSCOPE_SYMBOL_PASS(length_and_name) "_ZN5torch3jit" length_and_name "ERSt10shared_ptrINS0_5GraphEE"
+#define TENSORSCOPE_SYMBOL_FOLD TENSORSCOPE_SYMBOL_PASS("19ConstantPropagation") "b"
+#define TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE TENSORSCOPE_SYMBOL_PASS("33ConstantPropagationImmutableTypes")
+#define TENSORSCOPE_SYMBOL_FOLD_NODE "_ZN5torch3jit26runNodeIfInputsAreConstantEPKNS0_4NodeEbPNS0_7AliasDbE"
+#define TENSORSCOPE_SYMBOL_OPTIMIZE_FROZEN TENSORSCOPE_SYMBOL_PASS("19OptimizeFrozenGraph") "b"
+#define TENSORSCOPE_SYMBOL_CONV_BATCH_NORM TENSORSCOPE_SYMBOL_PASS("23FoldFrozenConvBatchnorm")
+#define TENSORSCOPE_SYMBOL_CONV_ADD TENSORSCOPE_SYMBOL_PASS("22FoldFrozenConvAddOrSub")
+#define TENSORSCOPE_SYMBOL_CONV_MUL TENSORSCOPE_SYMBOL_PASS("22FoldFrozenConvMulOrDiv")
+#define TENSORSCOPE_SYMBOL_LINEAR_BATCH_NORM TENSORSCOPE_SYMBOL_PASS("25FoldFrozenLinearBatchnorm")
+#define TENSORSCOPE_SYMBOL_CONCAT_LINEAR TENSORSCOPE_SYMBOL_PASS("18FrozenConcatLinear")
+#define TENSORSCOPE_SYMBOL_TRANSPOSE_LINEAR TENSORSCOPE_SYMBOL_PASS("21FrozenLinearTranspose")
+#define TENSORSCOPE_SYMBOL_TO_MKLDNN TENSORSCOPE_SYMBOL_PASS("24ConvertFrozenOpsToMKLDNN")
+#define TENSORSCOPE_SYMBOL_MODULE_CONV_BATCH_NORM "_ZN5torch3jit17FoldConvBatchNormERKNS0_6ModuleE"
+
+// TENSORSCOPE_INTERPOSED(EACH): EACH(symbol) for every one of them.
+#define TENSORSCOPE_INTERPOSED_LIBRARY(EACH)                                                                     \
+  EACH(TENSORSCOPE_SYMBOL_STEP("3SGD"))                                                                          \
+  EACH(TENSORSCOPE_SYMBOL_STEP("4Adam"))                                                                         \
+  EACH(TENSORSCOPE_SYMBOL_STEP("5AdamW"))                                                                        \
+  EACH(TENSORSCOPE_SYMBOL_STEP("7RMSprop"))                                                                      \
+  EACH(TENSORSCOPE_SYMBOL_STEP("7Adagrad"))                                                                      \
+  EACH(TENSORSCOPE_SYMBOL_STEP("5LBFGS"))                                                                        \
+  EACH(TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE_TYPE)                                                                 \
+  EACH(TENSORSCOPE_SYMBOL_MODULE_TO_DEVICE)                                                                      \
+  EACH(TENSORSCOPE_SYMBOL_MODULE_TO_TYPE)                                                                        \
+  EACH(TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE_TYPE)                                                                 \
+  EACH(TENSORSCOPE_SYMBOL_SCRIPT_TO_DEVICE)                                                                      \
+  EACH(TENSORSCOPE_SYMBOL_SCRIPT_TO_TYPE)                                                                        \
+  EACH(TENSORSCOPE_SYMBOL_SET_DATA)                                                                              \
+  EACH(TENSORSCOPE_SYMBOL_ENGINE)                                                                                \
+  EACH(TENSORSCOPE_SYMBOL_BLOB)                                                                                  \
+  EACH(TENSORSCOPE_SYMBOL_GRADIENT)                                                                              \
+  EACH(TENSORSCOPE_SYMBOL_DATA_ERROR)                                                                            \
+  EACH(TENSORSCOPE_SYMBOL_ADD_GLOBAL)                                                                            \
+  EACH(TENSORSCOPE_SYMBOL_ADD_LOCAL)
+#define TENSORSCOPE_INTERPOSED_PASSES(EACH)                                                                      \
+  EACH(TENSORSCOPE_SYMBOL_FOLD)                                                                                  \
+  EACH(TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE)                                                                        \
+  EACH(TENSORSCOPE_SYMBOL_FOLD_NODE)                                                                             \
+  EACH(TENSORSCOPE_SYMBOL_OPTIMIZE_FROZEN)                                                                       \
+  EACH(TENSORSCOPE_SYMBOL_CONV_BATCH_NORM)                                                                       \
+  EACH(TENSORSCOPE_SYMBOL_CONV_ADD)                                                                              \
+  EACH(TENSORSCOPE_SYMBOL_CONV_MUL)                                                                              \
+  EACH(TENSORSCOPE_SYMBOL_LINEAR_BATCH_NORM)                                                                     \
+  EACH(TENSORSCOPE_SYMBOL_CONCAT_LINEAR)                                                                         \
+  EACH(TENSORSCOPE_SYMBOL_TRANSPOSE_LINEAR)                                                                      \
+  EACH(TENSORSCOPE_SYMBOL_TO_MKLDNN)                                                                             \
+  EACH(TENSORSCOPE_SYMBOL_MODULE_CONV_BATCH_NORM)
+#define TENSORSCOPE_INTERPOSED(EACH) TENSORSCOPE_INTERPOSED_LIBRARY(EACH) TENSORSCOPE_INTERPOSED_PASSES(EACH)
