@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Definitions that take the place of LibTorch's own. Part of each executable that links tensorscope::runtime, never
-// of the shared library: the executable is searched first, in whatever order the libraries were named. Each notes
-// what it must and calls the original. Defined by symbol name, as plain functions with `self` in front, which is
-// how the C++ ABI calls member functions; so nothing else of LibTorch's classes is defined here by accident.
+// of the shared library: the executable is searched first, in whatever order the libraries were named. For a program
+// that was not linked so, preload.cpp leads to them. Each notes what it must and calls the original. Defined by symbol
+// name, as plain functions with `self` in front, which is how the C++ ABI calls member functions; so nothing else of
+// LibTorch's classes is defined here by accident.
 #define TENSORSCOPE_DEFINES_INTERPOSERS
 #include "hooks/library_calls.h"
 #include "interpose/interpose.h"

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// libtensorscope_preload.so: what `tensorscope run` has loaded first into a program that knows nothing of us, and into
+// what that program starts. It needs no LibTorch and does nothing where there is none. Where there is one, it loads the
+// interposers (libtensorscope_watch.so) and with them the library, at level `full`. It must be first in the search for
+// symbols, and the interposers can't be, as they need LibTorch: so trampolines stand in for them here.
+#include "interpose/preload_environment.h"
+#include "interpose/symbols.h"
+#include "interpose/trampolines.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+// Operators ask this for their observers, so a call says that LibTorch has come, were it long after the start.
+#define TENSORSCOPE_SYMBOL_OPERATOR_CALL "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE"
+
+TENSORSCOPE_INTERPOSED(TENSORSCOPE_TRAMPOLINE)
+TENSORSCOPE_TRAMPOLINE(TENSORSCOPE_SYMBOL_OPERATOR_CALL)
+TENSORSCOPE_TRAMPOLINE_FIRST_CALLS
+
+extern "C" {
+/// The library looks here whether it is reached: see hooks/library_calls.h. A program that links it has its own.
+extern __attribute__((visibility("default"))) const char* const tensorscope_interposed_symbols[];
+const char* const tensorscope_interposed_symbols[] = {
+#define TENSORSCOPE_LISTED(symbol) symbol,
+    TENSORSCOPE_INTERPOSED(TENSORSCOPE_LISTED)
+    nullptr,
+};
+}
+
+namespace tensorscope::interpose {
+namespace {
+
+constexpr int kRefused = 2; ///< status, as of the command line's own refusals
+
+enum class State { no_torch, loading, ready };
+constinit std::atomic<State> state{State::no_torch};
+constinit std::atomic<void*> torch{nullptr};
+constinit void* watch = nullptr; ///< the interposers; null when this program is not watched by us
+
+/// LibTorch, if something has loaded it.
+void* loaded_torch() {
+  return ::dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/// LibTorch's own definition, also where it was loaded for one library only.
+void* original(const char* symbol) {
+  if (void* const next = ::dlsym(RTLD_NEXT, symbol)) {
+    return next;
+  }
+  void* const library = torch.load(std::memory_order_acquire);
+  return library != nullptr ? ::dlsym(library, symbol) : nullptr;
+}
+
+/// The file that LibTorch was loaded from.
+const char* torch_file() {
+  const link_map* map = nullptr;
+  return ::dlinfo(torch.load(), RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "libtorch_cpu.so";
+}
+
+/// Says why the program can't be watched. The program that the user named does not start then; one further down does,
+/// as it would without us.
+void give_up(bool named_by_user, const char* why) {
+  std::fprintf(stderr, "tensorscope run: %s%s: %s\n", named_by_user ? "error: " : "not watched: ",
+               ::program_invocation_name, why);
+  if (named_by_user) {
+    ::_exit(kRefused);
+  }
+}
+
+/// Whether LibTorch is of the version that we were built with, as far as it says.
+bool check_version(bool named_by_user) {
+  using Version = std::uint64_t (*)();
+  const auto version = reinterpret_cast<Version>(::dlsym(torch.load(), "aoti_torch_abi_version"));
+  if (version == nullptr) {
+    return true; // older ones don't say; what they lack is found when the interposers are loaded
+  }
+  const std::uint64_t number = version();
+  char found[32];
+  std::snprintf(found, sizeof found, "%u.%u.%u", static_cast<unsigned>(number >> 56),
+                static_cast<unsigned>(number >> 48 & 0xff), static_cast<unsigned>(number >> 40 & 0xff));
+  if (std::strcmp(found, TENSORSCOPE_TORCH_VERSION) == 0) {
+    return true;
+  }
+  char why[2048];
+  std::snprintf(why, sizeof why,
+                "its LibTorch is %s (%s), and tensorscope was built with " TENSORSCOPE_TORCH_VERSION
+                "; build tensorscope with that one (TENSORSCOPE_TORCH_DIR)",
+                found, torch_file());
+  give_up(named_by_user, why);
+  return false;
+}
+
+/// What this library is a part of. Not asked by a symbol: a program may have one of that name.
+Dl_info this_library() {
+  Dl_info here{};
+  if (::dladdr(&state, &here) == 0 || here.dli_fname == nullptr) {
+    here.dli_fname = "";
+  }
+  return here;
+}
+
+/// Loads the interposers, which lie beside this library.
+void* load_watch(bool named_by_user) {
+  char file[4096];
+  const char* const name = this_library().dli_fname;
+  const char* const slash = std::strrchr(name, '/');
+  std::snprintf(file, sizeof file, "%.*slibtensorscope_watch.so", static_cast<int>(slash != nullptr ? slash - name + 1 : 0),
+                name);
+  const char* const libtorch = torch_file();
+  if (void* const library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
+    return library;
+  }
+  const char* const problem = ::dlerror(); // overwritten by the next call of its kind
+  char why[2048];
+  std::snprintf(why, sizeof why,
+                "its LibTorch (%s) does not fit tensorscope, which was built with " TENSORSCOPE_TORCH_VERSION
+                " (%s); build tensorscope with that one (TENSORSCOPE_TORCH_DIR)",
+                libtorch, problem != nullptr ? problem : "unknown error");
+  give_up(named_by_user, why);
+  return nullptr;
+}
+
+/// Whether the program was linked with our interposers: then they come before these trampolines.
+bool has_own_interposers() {
+  Dl_info there{};
+  return ::dladdr(::dlsym(RTLD_DEFAULT, "tensorscope_interposed_symbols"), &there) != 0 &&
+      there.dli_fbase != this_library().dli_fbase;
+}
+
+/// Where the function of that name leads, once all is loaded. Null if LibTorch has none.
+void* target_of(const char* symbol) {
+  void* const ours = watch != nullptr ? ::dlsym(watch, symbol) : nullptr;
+  return ours != nullptr ? ours : original(symbol);
+}
+
+/// Starts watching, once, if LibTorch is there. May come before this library's own beginning: others' come in any order.
+void start() {
+  void* const library = loaded_torch();
+  State expected = State::no_torch;
+  if (library == nullptr || !state.compare_exchange_strong(expected, State::loading)) {
+    return;
+  }
+  torch.store(library, std::memory_order_release);
+  const int saved_errno = errno;
+  const bool named_by_user = read_preload_environment().named_by_user;
+  if (!has_own_interposers() && check_version(named_by_user)) {
+    watch = load_watch(named_by_user);
+  }
+  for (Trampoline& trampoline : Trampolines()) {
+    if (void* const target = target_of(trampoline.symbol)) {
+      trampoline.target.store(target, std::memory_order_release);
+    }
+  }
+  errno = saved_errno;
+  state.store(State::ready, std::memory_order_release);
+}
+
+/// Runs before main, in every process that has this library in its environment.
+__attribute__((constructor)) void at_load() {
+  start();
+  const bool has_torch = state.load() == State::ready;
+  const PreloadEnvironment environment = read_preload_environment();
+  if (has_torch && !environment.follow) {
+    stop_preloading(this_library().dli_fname);
+  } else {
+    hand_on(environment);
+  }
+  if (!has_torch && environment.named_by_user) {
+    std::fprintf(stderr, "tensorscope run: %s loads no LibTorch at its start; it is watched from when it does, and so is "
+                 "the first program with LibTorch that it starts\n", ::program_invocation_name);
+  }
+}
+
+} // namespace
+
+extern "C" void* tensorscope_first_call(Trampoline* trampoline) noexcept {
+  start();
+  // While the interposers are being loaded their own calls are LibTorch's.
+  const bool ready = state.load(std::memory_order_acquire) == State::ready;
+  void* const found = ready ? target_of(trampoline->symbol) : original(trampoline->symbol);
+  if (found == nullptr) {
+    std::fprintf(stderr, "tensorscope run: LibTorch has no %s, but it was called\n", trampoline->symbol);
+    std::abort();
+  }
+  return found;
+}
+
+} // namespace tensorscope::interpose
