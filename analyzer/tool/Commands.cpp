@@ -18,6 +18,7 @@ int Command::refuse(llvm::Error Failure) const {
 std::vector<std::unique_ptr<Command>> makeCommands() {
   std::vector<std::unique_ptr<Command>> Commands;
   Commands.push_back(makeCheckCommand());
+  Commands.push_back(makeRunCommand());
   return Commands;
 }
 
