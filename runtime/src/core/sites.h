@@ -13,10 +13,16 @@
 
 namespace tensorscope::core {
 
-/// Return addresses, the innermost first.
+/// A point in a thread's work: how many of its own blocks it had freed. It stands still while nothing is used up, as
+/// while a model is built or a table is filled. Exact up to sixteen million.
+using WorkClock = float;
+
+/// Return addresses, the innermost first. Two with the same are equal, and the first stays in the table.
 struct Stack {
   std::vector<void*> frames;
-  bool operator==(const Stack&) const = default;
+  std::uint32_t first_thread = 0; ///< that came here first, by its slot
+  WorkClock first_time = 0;       ///< when it did
+  bool operator==(const Stack& other) const { return frames == other.frames; }
   std::size_t hash() const;
 };
 

@@ -82,6 +82,8 @@ struct ThreadRecord {
   std::atomic<bool> in_use{false};
   ThreadRecord* next = nullptr;
 
+  WorkClock work_done() const { return static_cast<WorkClock>(frees[colour].get()); }
+
   std::uint64_t live_bytes_by_own_frees() const {
     return allocated_bytes.get() - freed_bytes[colour].get();
   }

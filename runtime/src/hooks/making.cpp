@@ -44,7 +44,7 @@ const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
   // A fork waits for the ledgers: no child may find the unwinder's own lock taken by a thread that it does not have.
   const core::LedgerGuard guard(thread);
   try {
-    core::Stack stack{torch::unwind::unwind()};
+    core::Stack stack{torch::unwind::unwind(), thread.slot, thread.work_done()};
     if (stack.frames.size() > stack_options.depth) {
       stack.frames.resize(stack_options.depth);
     }

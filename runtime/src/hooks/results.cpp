@@ -42,6 +42,7 @@ void note_survivor(ThreadRecord& thread, c10::TensorImpl& tensor, c10::StorageIm
   core::Survivor survivor{{hold_weakly(&storage), hold_weakly(&tensor), &made_by}};
   note_making(thread, tensor, survivor.entry);
   survivor.kept_as = thread.depths.library != 0 ? core::KeptAs::library : core::KeptAs::unscoped;
+  survivor.made_at = thread.work_done();
   if (thread.innermost != nullptr) {
     survivor.path = core::path_of(thread.innermost);
     survivor.region = thread.innermost->number;

@@ -8,6 +8,7 @@
 #include "hooks/released.h"
 #include "report/groups.h"
 #include "report/handles_search.h"
+#include "report/piles.h"
 
 #include <algorithm>
 #include <optional>
@@ -25,6 +26,7 @@ struct Living {
   c10::intrusive_ptr<c10::StorageImpl> storage;
   bool released = false;
   std::optional<HandlePlace> handles; ///< where they are, if that was looked for
+  bool piled = false;                 ///< part of a pile: see report/piles.h
 };
 
 /// A copy of one thread's ledger, taken under its lock.
@@ -32,6 +34,8 @@ struct Ledger {
   std::vector<Living> survivors;
   std::vector<OpenSession> sessions;
   std::uint64_t open_bytes = 0; ///< owned or retained by open regions
+  std::uint32_t thread = 0;     ///< its slot
+  core::WorkClock now = 0;      ///< of the thread
 };
 
 class Reading {
@@ -98,6 +102,8 @@ std::uint64_t living_bytes(const std::vector<core::OwnedStorage>& entries) {
 
 void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) {
   const Reading reading(thread);
+  ledger.thread = thread.slot;
+  ledger.now = thread.work_done();
   for (const core::Region* region = thread.innermost; region != nullptr; region = region->outer) {
     ledger.open_bytes += living_bytes(region->owned.items()) + living_bytes(region->retained.items());
     if (region->kind == core::RegionKind::session && region->number > question.since_region) {
@@ -110,7 +116,7 @@ void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) 
   for (const Survivor& survivor : thread.survivors->items()) {
     if (auto storage = hooks::lock_storage(survivor.entry.storage)) {
       const bool released = hooks::is_released(*storage);
-      ledger.survivors.push_back({survivor, std::move(storage), released, std::nullopt});
+      ledger.survivors.push_back({survivor, std::move(storage), released, std::nullopt, false});
     }
   }
 }
@@ -136,9 +142,10 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
       return living.released ? std::nullopt : std::optional(LeakKind::result);
     case KeptAs::escape:
       return LeakKind::escape;
+    case KeptAs::unscoped:
+      return living.piled ? std::optional(LeakKind::piled) : std::nullopt;
     case KeptAs::adopted:
     case KeptAs::left_open:
-    case KeptAs::unscoped:
     case KeptAs::library:
       return std::nullopt;
   }
@@ -177,8 +184,41 @@ void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
   }
 }
 
+/// Only when main's variables are gone.
+void mark_piles(std::vector<Ledger>& ledgers, const Question& question) {
+  if (!question.main_returned) {
+    return;
+  }
+  std::vector<Living*> asked;
+  std::vector<Unscoped> unscoped;
+  for (auto& ledger : ledgers) {
+    for (auto& living : ledger.survivors) {
+      const core::Survivor& note = living.note;
+      if (note.kept_as == KeptAs::unscoped && !living.released) {
+        asked.push_back(&living);
+        unscoped.push_back({note.entry.made_by, note.entry.stack, note.made_at, ledger.now, ledger.thread});
+      }
+    }
+  }
+  const auto piled = find_piles(unscoped);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    asked[i]->piled = piled[i];
+  }
+}
+
 /// For each storage that a graph needs, the living tensor at whose end the graph hangs.
 using Keepers = std::unordered_map<const c10::StorageImpl*, const Living*>;
+
+/// The living tensor at whose end the graph hangs that keeps the storage, or null. A graph may keep another's end.
+const Living* keeper_of(const Living& living, const Keepers& keepers) {
+  const Living* keeper = nullptr;
+  auto found = keepers.find(living.storage.get());
+  for (std::size_t steps = 0; found != keepers.end() && steps < keepers.size(); ++steps) {
+    keeper = found->second;
+    found = keepers.find(keeper->storage.get());
+  }
+  return keeper;
+}
 
 Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
   std::vector<at::Tensor> roots;
@@ -193,18 +233,21 @@ Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
       }
     }
   }
+  std::reverse(roots.begin(), roots.end()); // the younger first: a graph keeps what is older than its end
   Keepers keepers;
   const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
   hooks::visit_graph(roots, 0, [&](c10::StorageImpl& storage, const at::Tensor& root) {
-    keepers.try_emplace(&storage, notes.at(root.unsafeGetTensorImpl()));
+    if (const Living& keeper = *notes.at(root.unsafeGetTensorImpl()); keeper.storage.get() != &storage) {
+      keepers.try_emplace(&storage, &keeper);
+    }
   });
   return keepers;
 }
 
-bool any_kept_by_graphs(const std::vector<Ledger>& ledgers) {
+bool any_may_be_kept_by_graphs(const std::vector<Ledger>& ledgers) {
   return std::any_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) {
     return std::any_of(ledger.survivors.begin(), ledger.survivors.end(), [](const Living& living) {
-      return living.note.kept_as == KeptAs::graph && !living.released;
+      return (living.note.kept_as == KeptAs::graph || living.piled) && !living.released;
     });
   });
 }
@@ -221,7 +264,7 @@ std::uint64_t allocated_cpu_bytes() {
 }
 
 void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
-  const Keepers keepers = any_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
+  const Keepers keepers = any_may_be_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
   Groups groups(symbolizer, question);
   for (const auto& ledger : ledgers) {
     report.known_bytes += ledger.open_bytes;
@@ -231,10 +274,12 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
       if (!kind) {
         report.held_count += living.released ? 0 : 1;
         report.held_bytes += living.released ? 0 : living.storage->nbytes();
-      } else if (*kind == LeakKind::graph) {
-        const auto found = keepers.find(living.storage.get());
-        const Living& keeper = found != keepers.end() ? *found->second : living;
-        groups.add_graph(kind_of(keeper, question).value_or(LeakKind::graph), keeper.note, living.note.entry,
+        continue;
+      }
+      const Living* const keeper = keeper_of(living, keepers);
+      if (*kind == LeakKind::graph || (*kind == LeakKind::piled && keeper != nullptr)) {
+        const Living& end = keeper != nullptr ? *keeper : living;
+        groups.add_graph(kind_of(end, question).value_or(LeakKind::graph), end.note, living.note.entry,
                          living.storage->nbytes());
       } else {
         groups.add(*kind, living.note, living.storage->nbytes());
@@ -282,6 +327,7 @@ Report collect(const Question& question, Symbolizer& symbolizer) {
   }
   add_sessions_left_open(report, ledgers, question);
   find_handles_of(ledgers, question);
+  mark_piles(ledgers, question);
   sum_up(report, ledgers, question, symbolizer);
   report.uses = core::uses_after_release();
   return report;

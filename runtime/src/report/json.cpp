@@ -69,6 +69,8 @@ const char* name_of(LeakKind kind) {
       return "lost";
     case LeakKind::escape:
       return "escape";
+    case LeakKind::piled:
+      return "piled";
   }
   return "";
 }

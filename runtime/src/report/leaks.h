@@ -20,6 +20,7 @@ enum class LeakKind {
   result,   ///< returned by several runs of a scope, and all are still there
   lost,     ///< alive, and no handle is left anywhere
   escape,   ///< released at its scope's end, and still held
+  piled,    ///< made outside of any scope, more and more while the program worked
 };
 
 /// Storages made at one place.

@@ -49,6 +49,8 @@ std::string headline(const Leak& leak) {
       return "LEAK: " + bytes_text(leak.bytes()) + " in " + tensors + " that no handle leads to any more";
     case LeakKind::escape:
       return "ESCAPE: " + tensors + " with " + bytes_text(leak.site.bytes) + " released at the end of a scope and still held";
+    case LeakKind::piled:
+      return "LEAK: " + bytes_text(leak.bytes()) + " in " + tensors + " that piled up while the program worked, in no scope";
   }
   return {};
 }
@@ -66,6 +68,9 @@ const char* advice(const Leak& leak) {
       return "give a raw handle back (reclaim, delete) on every way, or don't take it out";
     case LeakKind::escape:
       return "retain it or return it from the scope to keep it; drop the handle otherwise";
+    case LeakKind::piled:
+      return leak.graph_count != 0 ? "keep loss.item() or loss.detach(), not the loss itself, and no longer than it is used"
+                                   : "keep them no longer than they are used; a scope around each step says so";
   }
   return "";
 }

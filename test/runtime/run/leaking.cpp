@@ -62,7 +62,7 @@ int main(int argc, char** argv) { return run_leaking(argc, argv); }
 
 // CHECK:      LEAK: 420 bytes in 5 tensors that no handle leads to any more
 // CHECK-NEXT: made by aten::mul Float [3, 7] on cpu
-// CHECK-NEXT: #0 lose{{.*}} {{.*}}leaking.cpp:14:
+// CHECK-NEXT: #0 lose{{.*}} {{.*}}leaking.cpp:[[#@LINE-51]]:
 // CHECK-NEXT: #1 run_leaking {{.*}}leaking.cpp:
 // CHECK:      give a raw handle back
 // CHECK:      SUMMARY: tensorscope: 420 bytes leaked in 5 tensors; {{.*}} attributed
@@ -76,7 +76,7 @@ int main(int argc, char** argv) { return run_leaking(argc, argv); }
 // HOST:       tensorscope run: {{.*}}plugin_host loads no LibTorch at its start
 // HOST-NEXT:  LEAK: 420 bytes in 5 tensors that no handle leads to any more
 // HOST-NEXT:  made by aten::mul Float [3, 7] on cpu
-// HOST-NEXT:  #0 lose{{.*}} {{.*}}leaking.cpp:14:
+// HOST-NEXT:  #0 lose{{.*}} {{.*}}leaking.cpp:[[#@LINE-65]]:
 // HOST-NEXT:  #1 run_leaking {{.*}}leaking.cpp:
 
 // SCRIPT:     tensorscope run: {{.*}}sh loads no LibTorch at its start
