@@ -53,8 +53,4 @@ llvm::Expected<std::string> findPreloadLibrary(llvm::StringRef Given,
                  "--preload");
 }
 
-std::string withPreloaded(llvm::StringRef Library, llvm::StringRef List) {
-  return (Library + (List.empty() ? "" : ":") + List).str();
-}
-
 } // namespace tensorscope

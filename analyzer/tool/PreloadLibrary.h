@@ -16,9 +16,6 @@ namespace tensorscope {
 llvm::Expected<std::string> findPreloadLibrary(llvm::StringRef Given,
                                                llvm::StringRef Executable);
 
-/// `Library` at the head of a list in LD_PRELOAD's form.
-std::string withPreloaded(llvm::StringRef Library, llvm::StringRef List);
-
 } // namespace tensorscope
 
 #endif // TENSORSCOPE_TOOL_PRELOADLIBRARY_H

@@ -54,6 +54,13 @@ static llvm::StringRef environment(const char *Name) {
   return Value ? Value : "";
 }
 
+/// Two lists with colons between, of which the second's entries win or come
+/// later.
+static std::string joined(llvm::StringRef First, llvm::StringRef Second) {
+  bool Both = !First.empty() && !Second.empty();
+  return (First + (Both ? ":" : "") + Second).str();
+}
+
 static void setVariable(const char *Name, const std::string &Value) {
   ::setenv(Name, Value.c_str(), /*replace=*/1);
 }
@@ -61,13 +68,15 @@ static void setVariable(const char *Name, const std::string &Value) {
 /// The preloaded library reads TENSORSCOPE_RUN: see the runtime's
 /// interpose/preload_environment.h.
 void RunCommand::setEnvironment(llvm::StringRef Library) {
-  setVariable("LD_PRELOAD", withPreloaded(Library, environment("LD_PRELOAD")));
+  setVariable("LD_PRELOAD", joined(Library, environment("LD_PRELOAD")));
   setVariable("TENSORSCOPE_RUN", Follow ? "first,follow" : "first");
-  if (Options.empty())
-    return;
-  llvm::StringRef Given = environment("TENSORSCOPE_OPTIONS");
-  setVariable("TENSORSCOPE_OPTIONS",
-              (Given + (Given.empty() ? "" : ":") + Options).str());
+  // AddressSanitizer wants to be loaded first, for functions that the
+  // preloaded library has none of.
+  setVariable("ASAN_OPTIONS",
+              joined("verify_asan_link_order=0", environment("ASAN_OPTIONS")));
+  if (!Options.empty())
+    setVariable("TENSORSCOPE_OPTIONS",
+                joined(environment("TENSORSCOPE_OPTIONS"), Options));
 }
 
 int RunCommand::run() {

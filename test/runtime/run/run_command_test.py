@@ -65,6 +65,11 @@ class RunCommandTest(unittest.TestCase):
                              environment={"LD_PRELOAD": "libdl.so.2 libm.so.6"})
         self.assertEqual(done.stdout, "[libdl.so.2:libm.so.6]\n")
 
+    def test_programs_with_address_sanitizer_may_start_and_keep_their_options(self):
+        done = self.run_tool("--options", "leaks=0", self.leaking, "system", 'echo "[$ASAN_OPTIONS]"',
+                             environment={"ASAN_OPTIONS": "verify_asan_link_order=1"})
+        self.assertEqual(done.stdout, "[verify_asan_link_order=0:verify_asan_link_order=1]\n")
+
     def test_followed_programs_report_and_others_run_unharmed(self):
         command = f"ls / | grep -x usr; {self.leaking} fail; test $? = 3"
         alone = self.run_tool(self.leaking, "system", command)
