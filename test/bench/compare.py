@@ -20,6 +20,7 @@ VARIANTS = {
     "step, not linked": ("without", None, "training_step"),
     "step, linked, no scope": ("with", "scopes", "training_step"),
     "step, level full, no scope": ("with", "full:leaks=0", "training_step"),
+    "step, tensorscope run": ("run", "full:leaks=0", "training_step"),
     "step in a scope, not linked": ("without", None, "training_step_in_scopes"),
     "step in a scope, level off": ("with", "off", "training_step_in_scopes"),
     "step in a scope, level scopes": ("with", "scopes", "training_step_in_scopes"),
@@ -27,6 +28,7 @@ VARIANTS = {
     "a + b, not linked": ("without", None, "small_addition"),
     "a + b, linked, no scope": ("with", "scopes", "small_addition"),
     "a + b, level full, no scope": ("with", "full:leaks=0", "small_addition"),
+    "a + b, tensorscope run": ("run", "full:leaks=0", "small_addition"),
     "a + b in a scope, not linked": ("without", None, "small_addition_in_scopes"),
     "a + b in a scope, level off": ("with", "off", "small_addition_in_scopes"),
     "a + b in a scope, level scopes": ("with", "scopes", "small_addition_in_scopes"),
@@ -48,14 +50,14 @@ def run(programs, variant, min_time):
     environment.pop("TENSORSCOPE_OPTIONS", None)
     if level:
         environment["TENSORSCOPE_OPTIONS"] = f"level={level}"
-    command = [programs[program], f"--benchmark_filter=^{benchmark}$", "--benchmark_format=json",
+    command = [*programs[program], f"--benchmark_filter=^{benchmark}$", "--benchmark_format=json",
                f"--benchmark_min_time={min_time}"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"compare.py: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
     results = json.loads(done.stdout)["benchmarks"]
     if len(results) != 1:
-        sys.exit(f"compare.py: {programs[program]} has no benchmark '{benchmark}'")
+        sys.exit(f"compare.py: {' '.join(programs[program])} has no benchmark '{benchmark}'")
     result = results[0]
     if "items_per_second" in result:
         return 1e9 / result["items_per_second"]
@@ -113,6 +115,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--without", required=True, help="the program built without the library")
     parser.add_argument("--with", dest="with_", required=True, help="the program that links it")
+    parser.add_argument("--run", help="the command line `tensorscope`, to run the first one through `tensorscope run`")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--min-time", type=float, default=0.2, help="seconds a variant runs for in a round")
     parser.add_argument("--only", default="", help="run the variants that start with this, such as 'a + b'")
@@ -120,11 +123,13 @@ def main():
     arguments = parser.parse_args()
     if arguments.rounds < 1:
         parser.error("--rounds must be 1 or more")
-    programs = {"without": arguments.without, "with": arguments.with_}
-    for program in programs.values():
+    programs = {"without": [arguments.without], "with": [arguments.with_]}
+    if arguments.run:
+        programs["run"] = [arguments.run, "run", "--", arguments.without]
+    for program, *_ in programs.values():
         if not os.access(program, os.X_OK):
-            parser.error(f"{program} is no program: build the target tensorscope_bench_with first")
-    order = [variant for variant in VARIANTS if variant.startswith(arguments.only)]
+            parser.error(f"{program} is no program: build the target bench first")
+    order = [variant for variant, row in VARIANTS.items() if variant.startswith(arguments.only) and row[0] in programs]
     if not order:
         parser.error(f"no variant starts with '{arguments.only}'; there are: {'; '.join(VARIANTS)}")
     report = compare(programs, order, arguments.rounds, arguments.min_time)
