@@ -23,9 +23,13 @@
 #include <mutex>
 #include <new>
 
+#include <unistd.h>
+
 extern "C" {
 /// Defined by an object of the executable that CMake's target tensorscope::debug brings.
 extern __attribute__((weak, visibility("default"))) const char tensorscope_linked_for_debugging[];
+/// Defined by what `tensorscope run` preloads: whether the user named this program, which is not started with bad options.
+__attribute__((weak, visibility("default"))) bool tensorscope_named_by_user() noexcept;
 /// Defined where LeakSanitizer is.
 __attribute__((weak)) void __lsan_do_leak_check();
 /// A program may define this: options as in TENSORSCOPE_OPTIONS, which wins.
@@ -68,6 +72,8 @@ std::string words_of(const core::Stack& stack) {
 }
 
 constinit std::atomic<bool> installed{false};
+
+constexpr int kRefused = 2; ///< status of the command line's refusals
 
 /// The report names what a region owned whose thread ended.
 void leave_to_ledger(core::ThreadRecord& thread, core::Region& region) noexcept {
@@ -141,6 +147,9 @@ void at_load() {
   }
   if (!parsed.error.empty()) {
     platform::print_line(parsed.error + "; nothing is watched"); // the program may never call us
+    if (tensorscope_named_by_user != nullptr && tensorscope_named_by_user()) {
+      ::_exit(kRefused);
+    }
     return;
   }
   watch_everything(parsed.options);

@@ -43,6 +43,7 @@ constexpr int kRefused = 2; ///< status, as of the command line's own refusals
 enum class State { no_torch, loading, ready };
 constinit std::atomic<State> state{State::no_torch};
 constinit std::atomic<void*> torch{nullptr};
+constinit std::atomic<void (*)(int, void*)> end_handler{nullptr};
 constinit void* watch = nullptr; ///< the interposers; null when this program is not watched by us
 
 /// LibTorch, if something has loaded it.
@@ -163,8 +164,15 @@ void start() {
   state.store(State::ready, std::memory_order_release);
 }
 
+void at_end(int status, void*) {
+  if (const auto handler = end_handler.load()) {
+    handler(status, nullptr);
+  }
+}
+
 /// Runs before main, in every process that has this library in its environment.
 __attribute__((constructor)) void at_load() {
+  ::on_exit(&at_end, nullptr); // what is registered later runs before it
   start();
   const bool has_torch = state.load() == State::ready;
   const PreloadEnvironment environment = read_preload_environment();
@@ -181,7 +189,16 @@ __attribute__((constructor)) void at_load() {
 
 } // namespace
 
-extern "C" void* tensorscope_first_call(Trampoline* trampoline) noexcept {
+extern "C" {
+__attribute__((visibility("default"))) bool tensorscope_named_by_user() noexcept {
+  return read_preload_environment().named_by_user;
+}
+
+__attribute__((visibility("default"))) void tensorscope_at_the_end(void (*handler)(int, void*)) noexcept {
+  end_handler.store(handler);
+}
+
+void* tensorscope_first_call(Trampoline* trampoline) noexcept {
   start();
   // While the interposers are being loaded their own calls are LibTorch's.
   const bool ready = state.load(std::memory_order_acquire) == State::ready;
@@ -191,6 +208,7 @@ extern "C" void* tensorscope_first_call(Trampoline* trampoline) noexcept {
     std::abort();
   }
   return found;
+}
 }
 
 } // namespace tensorscope::interpose

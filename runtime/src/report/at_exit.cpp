@@ -21,6 +21,11 @@
 #include <exception>
 #include <iostream>
 
+extern "C" {
+/// Defined by what `tensorscope run` preloads, which was there before LibTorch was: has `handler` run at the very end.
+__attribute__((weak, visibility("default"))) void tensorscope_at_the_end(void (*handler)(int status, void*)) noexcept;
+}
+
 namespace tensorscope::report {
 namespace {
 
@@ -128,7 +133,11 @@ void after_fork() {
 
 void prepare_status(const core::Options& given) noexcept {
   options = &given;
-  ::on_exit(&set_status, nullptr);
+  if (tensorscope_at_the_end != nullptr) {
+    tensorscope_at_the_end(&set_status);
+  } else {
+    ::on_exit(&set_status, nullptr);
+  }
   ::pthread_atfork(nullptr, nullptr, &after_fork);
 }
 

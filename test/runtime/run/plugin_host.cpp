@@ -4,6 +4,11 @@
 
 #include <cstdio>
 
+/// Must be destroyed, whatever the plugin leaks.
+static const struct Last {
+  ~Last() { std::puts("statics are destroyed"); }
+} last;
+
 int main(int argc, char** argv) {
   void* const plugin = argc > 1 ? ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (plugin == nullptr) {

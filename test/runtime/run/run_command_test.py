@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `tensorscope run` leaves as it was, and what it hands on to programs further down.
 
-  run_command_test.py TENSORSCOPE LEAKING_PROGRAM CLEAN_PROGRAM PROGRAM_THAT_LINKS_THE_RUNTIME
+  run_command_test.py TENSORSCOPE LEAKING_PROGRAM CLEAN_PROGRAM PROGRAM_THAT_LINKS_THE_RUNTIME PLUGIN_HOST PLUGIN
 """
 import json
 import os
@@ -21,7 +21,7 @@ def clean_environment(**more):
 
 
 class RunCommandTest(unittest.TestCase):
-    tool = leaking = clean = linked = ""
+    tool = leaking = clean = linked = host = plugin = ""
 
     def run_tool(self, *words, environment=None, **more):
         return subprocess.run([self.tool, "run", *words], env=clean_environment(**(environment or {})),
@@ -46,6 +46,22 @@ class RunCommandTest(unittest.TestCase):
                                  environment={"TENSORSCOPE_OPTIONS": "report=text:exitcode=8"})
             self.assertEqual((done.returncode, done.stderr), (7, ""))
             self.assertEqual(json.loads(report.read_text())["leaked"], {"count": 5, "bytes": 420})
+
+    def test_bad_options_are_refused(self):
+        for program in (self.leaking, self.linked):
+            done = self.run_tool("--options", "depth=deep", program)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"^tensorscope: TENSORSCOPE_OPTIONS: bad value 'deep' for 'depth': .*\n$")
+
+    def test_below_a_launcher_bad_options_stop_no_program(self):
+        done = self.run_tool("--options", "depth=deep", "env", self.leaking, "fail")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("nothing is watched", done.stderr)
+
+    def test_where_libtorch_comes_late_statics_are_destroyed_all_the_same(self):
+        done = self.run_tool(self.host, self.plugin)
+        self.assertEqual((done.returncode, done.stdout), (23, "statics are destroyed\n"))
+        self.assertIn("SUMMARY: tensorscope: 420 bytes leaked", done.stderr)
 
     def test_a_signal_ends_the_program_itself(self):
         with subprocess.Popen([self.tool, "run", self.leaking, "wait"], env=clean_environment(), text=True,
@@ -105,5 +121,7 @@ class RunCommandTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    RunCommandTest.tool, RunCommandTest.leaking, RunCommandTest.clean, RunCommandTest.linked = sys.argv[1:5]
+    names = ("tool", "leaking", "clean", "linked", "host", "plugin")
+    for name, path in zip(names, sys.argv[1:], strict=True):
+        setattr(RunCommandTest, name, path)
     unittest.main(argv=sys.argv[:1])
