@@ -5,18 +5,27 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <mutex>
 #include <unordered_set>
 
 namespace tensorscope::core {
 
-/// All values of one kind. A `Value` has `hash()` and `==`. Addresses stay valid for ever.
+/// All values of one kind, up to a number: a program that never repeats itself must not fill the memory. A `Value` has
+/// `hash()` and `==`. Addresses stay valid for ever.
 template <class Value>
 class InternTable {
  public:
-  const Value& intern(const Value& value) {
+  explicit InternTable(std::size_t most = std::numeric_limits<std::size_t>::max()) : most_(most) {}
+
+  /// Null for a new value when the table is full.
+  const Value* intern(const Value& value) {
     const std::lock_guard lock(mutex_);
-    return *values_.insert(value).first;
+    if (values_.size() >= most_) {
+      const auto known = values_.find(value);
+      return known != values_.end() ? &*known : nullptr;
+    }
+    return &*values_.insert(value).first;
   }
 
   std::size_t size() {
@@ -30,6 +39,7 @@ class InternTable {
   struct Hash {
     std::size_t operator()(const Value& value) const { return value.hash(); }
   };
+  const std::size_t most_;
   std::mutex mutex_;
   std::unordered_set<Value, Hash> values_;
 };
@@ -38,15 +48,16 @@ class InternTable {
 template <class Value>
 class InternCache {
  public:
-  const Value& intern(InternTable<Value>& table, const Value& value) {
+  const Value* intern(InternTable<Value>& table, const Value& value) {
     const Value*& slot = slots_[value.hash() % slots_.size()];
     if (slot == nullptr || !(*slot == value)) {
-      slot = &table.intern(value);
+      slot = table.intern(value);
     }
-    return *slot;
+    return slot;
   }
 
  private:
+  /// 8 KiB a thread: more than the places in which a training step makes tensors.
   std::array<const Value*, 1024> slots_{};
 };
 

@@ -36,12 +36,17 @@ class WeakList {
   bool empty() const { return items_.empty(); }
   const std::vector<Item>& items() const { return items_; }
 
-  /// Takes over one weak reference for each object of `item`.
-  void add(const Item& item) {
+  /// Takes over one weak reference for each object of `item`. Where memory is short it gives them up, and throws.
+  void add(Item item) {
     if (items_.size() >= prune_at_) {
       prune();
     }
-    items_.push_back(item);
+    try {
+      items_.push_back(item);
+    } catch (...) {
+      item.drop(*liveness_);
+      throw;
+    }
   }
 
   void prune() {
@@ -68,10 +73,13 @@ class WeakList {
     ++generation_;
   }
 
-  /// Moves everything of `other` here.
+  /// Moves everything of `other` here; what finds no room is given up.
   void absorb(WeakList& other) {
     for (const Item& item : other.take()) {
-      add(item);
+      try {
+        add(item);
+      } catch (...) {
+      }
     }
   }
 

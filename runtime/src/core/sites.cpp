@@ -46,6 +46,7 @@ SiteTables& site_tables() {
     auto* const made = new SiteTables;
     hold_over_fork(made->stacks.mutex());
     hold_over_fork(made->shapes.mutex());
+    hold_over_fork(made->kinds.mutex());
     hold_over_fork(made->paths.mutex());
     return made;
   }();

@@ -51,11 +51,13 @@ struct ScopePath {
   std::size_t hash() const;
 };
 
-/// The tables of the process. Never destroyed: tensors are made and freed after static destruction.
+/// The tables of the process. Never destroyed: tensors are made and freed after static destruction. Each holds far more
+/// than programs with repeating steps need, and stays below some 30 MiB when every value is another one.
 struct SiteTables {
-  InternTable<Stack> stacks;
-  InternTable<TensorShape> shapes;
-  InternTable<ScopePath> paths;
+  InternTable<Stack> stacks{100'000};        // 30 addresses each
+  InternTable<TensorShape> shapes{200'000};  // the lengths of sequences times a few kinds
+  InternTable<TensorShape> kinds{10'000};    // without sizes: for what no longer fits
+  InternTable<ScopePath> paths{100'000};
 };
 SiteTables& site_tables();
 

@@ -68,15 +68,20 @@ ThreadRecord* add_record() noexcept {
 
 } // namespace
 
-void add_survivor(ThreadRecord& thread, const Survivor& survivor, const Liveness& liveness) {
+void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liveness) {
   if (thread.survivors == nullptr) {
-    thread.survivors = std::make_unique<WeakList<Survivor>>(liveness);
+    try {
+      thread.survivors = std::make_unique<WeakList<Survivor>>(liveness);
+    } catch (...) {
+      survivor.drop(liveness);
+      throw;
+    }
   }
   thread.survivors->add(survivor);
 }
 
 const Survivor* find_survivor(const ThreadRecord& thread, const void* storage) {
-  constexpr std::size_t kYoung = 4096;
+  constexpr std::size_t kYoung = 4096; // a few tens of microseconds
   if (thread.survivors == nullptr) {
     return nullptr;
   }
@@ -97,7 +102,7 @@ const ScopePath* path_of(const Region* innermost) {
   for (const Region* region = innermost; region != nullptr; region = region->outer) {
     path.regions.push_back({region->kind, region->where});
   }
-  return &site_tables().paths.intern(path);
+  return site_tables().paths.intern(path);
 }
 
 ThreadRecord* all_records() noexcept {

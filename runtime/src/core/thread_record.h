@@ -109,8 +109,9 @@ class LedgerGuard {
   ThreadRecord* thread_;
 };
 
-/// Adds to the survivors of `thread`, whose ledger the caller has locked.
-void add_survivor(ThreadRecord& thread, const Survivor& survivor, const Liveness& liveness);
+/// Adds to the survivors of `thread`, whose ledger the caller has locked. Takes over the weak references of `survivor`,
+/// if it fails, too.
+void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liveness);
 
 /// What the ledger of `thread` knows of a storage that no open region owns; null if nothing, or if it is not among the
 /// youngest few thousand. The caller has locked the ledger, and the answer is good for as long.

@@ -129,7 +129,7 @@ void note_gradient_access(c10::TensorImpl* tensor) noexcept {
   try {
     core::add_unless_recent(thread->innermost->leaves, hold_weakly(tensor), liveness);
   } catch (...) {
-    liveness.drop(key_of(tensor));
+    // Memory is short: an older gradient of this leaf that the scope owns is taken for an escape.
   }
 }
 
@@ -148,15 +148,16 @@ void note_set_data(const at::TensorBase& target, const at::TensorBase& source) n
   if (from == nullptr || from == to || !from->owned.take_out(new_storage, entry)) {
     return;
   }
-  try {
-    if (to != nullptr) {
-      to->owned.add(entry);
-      return;
-    }
+  if (to == nullptr) {
     thread->devices[device_index(target.device().type())].adopted.add(1);
-  } catch (...) {
+    entry.drop(liveness);
+    return;
   }
-  entry.drop(liveness);
+  try {
+    to->owned.add(entry);
+  } catch (...) {
+    // Memory is short: nobody owns it.
+  }
 }
 
 void note_blob(const at::Tensor& tensor) noexcept {

@@ -21,6 +21,29 @@ core::SiteCaches& caches_of(core::ThreadRecord& thread) {
   return *thread.sites;
 }
 
+} // namespace
+
+void set_doubling_hook(void (*hook)() noexcept) noexcept {
+  doubling_hook.store(hook, std::memory_order_release);
+}
+
+const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
+  if (stack_options.depth == 0) {
+    return nullptr;
+  }
+  // A fork waits for the ledgers: no child may find the unwinder's own lock taken by a thread that it does not have.
+  const core::LedgerGuard guard(thread);
+  try {
+    core::Stack stack{torch::unwind::unwind(), thread.slot, thread.work_done()};
+    if (stack.frames.size() > stack_options.depth) {
+      stack.frames.resize(stack_options.depth);
+    }
+    return caches_of(thread).stacks.intern(core::site_tables().stacks, stack);
+  } catch (...) {
+    return nullptr; // code without unwind tables, or memory is short
+  }
+}
+
 core::TensorShape shape_of(const c10::TensorImpl& tensor) {
   core::TensorShape shape;
   shape.dtype = static_cast<std::int8_t>(c10::typeMetaToScalarType(tensor.dtype()));
@@ -34,37 +57,30 @@ core::TensorShape shape_of(const c10::TensorImpl& tensor) {
   return shape;
 }
 
-} // namespace
-
-void set_doubling_hook(void (*hook)() noexcept) noexcept {
-  doubling_hook.store(hook, std::memory_order_release);
+const core::TensorShape* intern_shape(core::ThreadRecord& thread, core::TensorShape shape) {
+  auto& tables = core::site_tables();
+  if (const auto* const known = caches_of(thread).shapes.intern(tables.shapes, shape)) {
+    return known;
+  }
+  shape.sized = false;
+  shape.sizes.clear();
+  return tables.kinds.intern(shape);
 }
 
-const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
-  // A fork waits for the ledgers: no child may find the unwinder's own lock taken by a thread that it does not have.
-  const core::LedgerGuard guard(thread);
+void note_making(core::ThreadRecord& thread, const c10::TensorImpl& tensor, core::OwnedStorage& entry) noexcept {
   try {
-    core::Stack stack{torch::unwind::unwind(), thread.slot, thread.work_done()};
-    if (stack.frames.size() > stack_options.depth) {
-      stack.frames.resize(stack_options.depth);
+    entry.shape = intern_shape(thread, shape_of(tensor));
+    const std::uint64_t number = ++caches_of(thread).tensors;
+    if ((number & (number - 1)) == 0) {
+      if (const auto hook = doubling_hook.load(std::memory_order_acquire)) {
+        hook();
+      }
     }
-    return &caches_of(thread).stacks.intern(core::site_tables().stacks, stack);
+    if (stack_options.sample != 0 && number % stack_options.sample == 0) {
+      entry.stack = stack_here(thread);
+    }
   } catch (...) {
-    return nullptr; // code without unwind tables, or memory is short
-  }
-}
-
-void note_making(core::ThreadRecord& thread, const c10::TensorImpl& tensor, core::OwnedStorage& entry) {
-  auto& caches = caches_of(thread);
-  entry.shape = &caches.shapes.intern(core::site_tables().shapes, shape_of(tensor));
-  const std::uint64_t number = ++caches.tensors;
-  if ((number & (number - 1)) == 0) {
-    if (const auto hook = doubling_hook.load(std::memory_order_acquire)) {
-      hook();
-    }
-  }
-  if (stack_options.sample != 0 && number % stack_options.sample == 0) {
-    entry.stack = stack_here(thread);
+    // Memory is short: the entry stays without what is not known yet.
   }
 }
 

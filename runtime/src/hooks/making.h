@@ -21,7 +21,13 @@ void set_doubling_hook(void (*hook)() noexcept) noexcept;
 /// The calling thread's stack, interned. Null when it can't be walked.
 const core::Stack* stack_here(core::ThreadRecord& thread) noexcept;
 
-/// Completes the entry of `tensor`, which the running operator has just made.
-void note_making(core::ThreadRecord& thread, const c10::TensorImpl& tensor, core::OwnedStorage& entry);
+/// What `tensor` is now.
+core::TensorShape shape_of(const c10::TensorImpl& tensor);
+
+/// The shape for the ledger, interned; without its sizes when the table is full.
+const core::TensorShape* intern_shape(core::ThreadRecord& thread, core::TensorShape shape);
+
+/// Completes the entry of `tensor`, which the running operator has just made, as far as memory allows.
+void note_making(core::ThreadRecord& thread, const c10::TensorImpl& tensor, core::OwnedStorage& entry) noexcept;
 
 } // namespace tensorscope::hooks

@@ -33,11 +33,11 @@ TensorShape shape_of(std::initializer_list<std::int64_t> sizes) {
 TEST(InternTest, EqualValuesAreOneAndOthersAreNot) {
   InternTable<Stack> table;
   InternCache<Stack> cache;
-  const auto& first = cache.intern(table, stack_of({1, 2, 3}));
-  EXPECT_EQ(&cache.intern(table, stack_of({1, 2, 3})), &first);
-  EXPECT_NE(&cache.intern(table, stack_of({1, 2})), &first);
-  EXPECT_NE(&cache.intern(table, stack_of({3, 2, 1})), &first);
-  EXPECT_NE(&cache.intern(table, stack_of({})), &first);
+  const auto* const first = cache.intern(table, stack_of({1, 2, 3}));
+  EXPECT_EQ(cache.intern(table, stack_of({1, 2, 3})), first);
+  EXPECT_NE(cache.intern(table, stack_of({1, 2})), first);
+  EXPECT_NE(cache.intern(table, stack_of({3, 2, 1})), first);
+  EXPECT_NE(cache.intern(table, stack_of({})), first);
   EXPECT_EQ(table.size(), 4u);
 }
 
@@ -45,7 +45,7 @@ TEST(InternTest, AnotherThreadsCacheFindsTheSameValue) {
   InternTable<Stack> table;
   InternCache<Stack> one;
   InternCache<Stack> other;
-  EXPECT_EQ(&one.intern(table, stack_of({7})), &other.intern(table, stack_of({7})));
+  EXPECT_EQ(one.intern(table, stack_of({7})), other.intern(table, stack_of({7})));
 }
 
 TEST(InternTest, ValuesThatShareAPlaceInTheCacheAreToldApart) {
@@ -53,24 +53,37 @@ TEST(InternTest, ValuesThatShareAPlaceInTheCacheAreToldApart) {
   InternCache<Stack> cache;
   for (int round = 0; round < 2; ++round) {
     for (std::uintptr_t address = 1; address <= 5000; ++address) {
-      EXPECT_EQ(cache.intern(table, stack_of({address})).frames.front(), reinterpret_cast<void*>(address));
+      EXPECT_EQ(cache.intern(table, stack_of({address}))->frames.front(), reinterpret_cast<void*>(address));
     }
   }
   EXPECT_EQ(table.size(), 5000u);
 }
 
+TEST(InternTest, AFullTableKnowsWhatItHasAndTakesNothingNew) {
+  InternTable<Stack> table(2);
+  InternCache<Stack> cache;
+  const auto* const first = table.intern(stack_of({1}));
+  const auto* const second = cache.intern(table, stack_of({2}));
+  for (std::uintptr_t address = 3; address < 100; ++address) {
+    EXPECT_EQ(cache.intern(table, stack_of({address})), nullptr);
+  }
+  EXPECT_EQ(table.intern(stack_of({1})), first);
+  EXPECT_EQ(cache.intern(table, stack_of({2})), second);
+  EXPECT_EQ(table.size(), 2u);
+}
+
 TEST(ShapeTest, TypeDeviceAndSizesTellShapesApart) {
   InternTable<TensorShape> table;
-  const auto& plain = table.intern(shape_of({2, 3}));
-  EXPECT_EQ(&table.intern(shape_of({2, 3})), &plain);
-  EXPECT_NE(&table.intern(shape_of({3, 2})), &plain);
-  EXPECT_NE(&table.intern(shape_of({2, 3, 1})), &plain);
+  const auto* const plain = table.intern(shape_of({2, 3}));
+  EXPECT_EQ(table.intern(shape_of({2, 3})), plain);
+  EXPECT_NE(table.intern(shape_of({3, 2})), plain);
+  EXPECT_NE(table.intern(shape_of({2, 3, 1})), plain);
   auto wide = shape_of({2, 3});
   wide.dtype = 7;
-  EXPECT_NE(&table.intern(wide), &plain);
+  EXPECT_NE(table.intern(wide), plain);
   auto elsewhere = shape_of({2, 3});
   elsewhere.device_index = 1;
-  EXPECT_NE(&table.intern(elsewhere), &plain);
+  EXPECT_NE(table.intern(elsewhere), plain);
 }
 
 TEST(PathTest, KindAndPlaceTellPathsApart) {
