@@ -14,9 +14,10 @@
 namespace tensorscope::core {
 namespace {
 
-constexpr std::size_t kMostMutexes = 32;
+constexpr std::size_t kMostMutexes = 32; // the library has about a dozen
 constinit std::array<std::atomic<std::mutex*>, kMostMutexes> mutexes{};
 constinit std::atomic<std::size_t> mutex_count{0};
+constinit std::atomic<std::uint32_t> generation{0};
 
 // Between the two handlers only the forking thread may change these.
 constinit ThreadRecord* first_locked = nullptr;
@@ -52,6 +53,7 @@ void after_fork() {
 }
 
 void in_child() {
+  generation.fetch_add(1);
   after_fork();
   forget_other_threads();
 }
@@ -63,6 +65,10 @@ void hold_over_fork(std::mutex& mutex) noexcept {
   if (place < kMostMutexes) {
     mutexes[place].store(&mutex, std::memory_order_release);
   }
+}
+
+std::uint32_t process_generation() noexcept {
+  return generation.load(std::memory_order_relaxed);
 }
 
 void guard_forks() {

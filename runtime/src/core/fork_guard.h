@@ -3,6 +3,7 @@
 // forking thread holds the library's locks over the fork.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 
 namespace tensorscope::core {
@@ -18,6 +19,9 @@ Object* make_fork_safe() {
   hold_over_fork(object->mutex);
   return object;
 }
+
+/// How many forks lie between the first process and this one. What carries an earlier number is the parent's.
+std::uint32_t process_generation() noexcept;
 
 /// Puts the handlers in place, for these mutexes and the ledgers of all threads. Call once.
 void guard_forks();

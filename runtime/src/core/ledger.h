@@ -28,6 +28,7 @@ struct Survivor {
   std::uint64_t region = 0;        ///< that region's number; 0 outside of any
   KeptAs kept_as = KeptAs::unscoped;
   WorkClock made_at = 0;           ///< set for what was made outside of any region
+  std::uint32_t process = 0;       ///< the process that entered it; see core/fork_guard.h
 
   bool dead(const Liveness& liveness) const { return entry.dead(liveness); }
   void drop(const Liveness& liveness) { entry.drop(liveness); }

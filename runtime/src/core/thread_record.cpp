@@ -2,6 +2,8 @@
 // The list of thread records. It is never taken apart: deleters run after static destruction.
 #include "core/thread_record.h"
 
+#include "core/fork_guard.h"
+
 #include <new>
 
 #include <sys/syscall.h>
@@ -77,6 +79,7 @@ void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liven
       throw;
     }
   }
+  survivor.process = process_generation();
   thread.survivors->add(survivor);
 }
 

@@ -13,6 +13,10 @@ namespace {
 struct Uses {
   std::mutex mutex;
   std::vector<UseAfterReleaseNote> all;
+
+  void forget_parents() {
+    std::erase_if(all, [](const UseAfterReleaseNote& use) { return use.process != process_generation(); });
+  }
 };
 
 Uses& noted() {
@@ -28,6 +32,7 @@ constexpr std::size_t kMostPlaces = 1000;
 void note_use_after_release(const UseAfterReleaseNote& use) {
   auto& uses = noted();
   const std::lock_guard lock(uses.mutex);
+  uses.forget_parents();
   const auto same = std::find_if(uses.all.begin(), uses.all.end(), [&](const UseAfterReleaseNote& other) {
     return other.used == use.used && other.created == use.created && other.released == use.released &&
         other.made_by == use.made_by && other.cause.where.line() == use.cause.where.line();
@@ -36,12 +41,14 @@ void note_use_after_release(const UseAfterReleaseNote& use) {
     ++same->times;
   } else if (uses.all.size() < kMostPlaces) {
     uses.all.push_back(use);
+    uses.all.back().process = process_generation();
   }
 }
 
 std::vector<UseAfterReleaseNote> uses_after_release() {
   auto& uses = noted();
   const std::lock_guard lock(uses.mutex);
+  uses.forget_parents();
   return uses.all;
 }
 

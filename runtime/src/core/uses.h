@@ -29,12 +29,13 @@ struct UseAfterReleaseNote {
   const Stack* released = nullptr;
   const Stack* used = nullptr;
   std::uint64_t times = 1;
+  std::uint32_t process = 0; ///< that met it; set when it is noted
 };
 
 /// Adds a use, or counts it with an earlier one of the same places. Thread-safe.
 void note_use_after_release(const UseAfterReleaseNote& use);
 
-/// All that were noted, in the order of their first time.
+/// All that this process noted, in the order of their first time; what a parent had noted is the parent's to tell.
 std::vector<UseAfterReleaseNote> uses_after_release();
 
 } // namespace tensorscope::core

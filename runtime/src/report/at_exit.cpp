@@ -3,6 +3,7 @@
 // and may set the status. See prepare_status and report_at_exit.
 #include "report/at_exit.h"
 
+#include "core/fork_guard.h"
 #include "core/region_stack.h"
 #include "platform/health.h"
 #include "platform/output.h"
@@ -55,7 +56,7 @@ bool main_has_returned(Symbolizer& symbolizer) {
 }
 
 Question question(bool main_returned) {
-  return {main_returned, parents_regions.load(), options->min_bytes, options->resolution};
+  return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution};
 }
 
 std::string path_for(core::ReportFormat format) {

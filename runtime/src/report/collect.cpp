@@ -123,7 +123,7 @@ void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) 
 
 std::optional<LeakKind> kind_of(const Living& living, const Question& question) {
   const Survivor& note = living.note;
-  const bool parents = question.since_region != 0 && note.region <= question.since_region;
+  const bool parents = note.region != 0 ? note.region <= question.since_region : note.process != question.process;
   if (parents || !question.main_returned) {
     return std::nullopt;
   }

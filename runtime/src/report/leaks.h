@@ -73,6 +73,7 @@ struct Report {
 struct Question {
   bool main_returned = true;
   std::uint64_t since_region = 0; ///< regions up to this number belong to the parent process
+  std::uint32_t process = 0;      ///< what was made outside of regions by an earlier one is the parent's, too
   std::uint64_t min_bytes = 0;
   std::uint64_t resolution = 0;   ///< frames of the user's code that tell sites apart; 0: all
 };
