@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two handlers: one registered in use writes the report while statics are alive, one registered at load runs last
+// Two handlers: one registered in use writes the report while statics are alive, one registered at load runs late
 // and may set the status. See prepare_status and report_at_exit.
 #include "report/at_exit.h"
 
@@ -13,14 +13,13 @@
 #include <torch/csrc/profiler/unwind/unwind.h>
 
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 
 extern "C" {
 /// Defined by what `tensorscope run` preloads, which was there before LibTorch was: has `handler` run at the very end.
@@ -37,22 +36,32 @@ constinit std::atomic<bool> found_something{false};
 constinit std::atomic<std::uint64_t> parents_regions{0}; ///< number of the last region before a fork
 constinit std::terminate_handler earlier_terminate = nullptr;
 
+/// Whether `address` lies in the few instructions that call main's caller; a stripped program has no name for them.
+bool in_entry(const void* address) {
+  constexpr std::uintptr_t kLength = 64;
+  const auto entry = static_cast<std::uintptr_t>(::getauxval(AT_ENTRY));
+  const auto there = reinterpret_cast<std::uintptr_t>(address);
+  return entry != 0 && there > entry && there - entry <= kLength;
+}
+
 /// Whether exit runs because main returned. If something called exit() instead, frames of the program besides its
-/// entry are on the stack; on another thread main is still running.
+/// entry are on the stack; on another thread main is still running. False if the stack can't be read.
 bool main_has_returned(Symbolizer& symbolizer) {
   if (::syscall(SYS_gettid) != ::getpid()) {
     return false;
   }
-  std::size_t programs_frames = 0;
-  for (void* const address : torch::unwind::unwind()) {
-    const auto& frames = symbolizer.frames_at(address);
-    const bool entry = frames.back().function == "_start";
-    programs_frames += frames.back().users && !entry ? 1 : 0;
-    if (!entry && frames.back().function == "main") {
-      return false;
+  try {
+    for (void* const address : torch::unwind::unwind()) {
+      const SourceFrame& outermost = symbolizer.frames_at(address).back();
+      const bool entry = outermost.function == "_start" || in_entry(address);
+      if (!entry && (outermost.users || outermost.function == "main")) {
+        return false;
+      }
     }
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
-  return programs_frames == 0;
 }
 
 Question question(bool main_returned) {
@@ -113,12 +122,12 @@ void at_exit() { write_report(false); }
   std::abort();
 }
 
-/// Runs last. The program's own failure stays what it is.
+/// The program's own failure stays what it is. What is registered to run after this still runs: a leak checker's own
+/// report, a profile that is written, destructors of libraries. (The C library takes a call of exit from a handler for a
+/// new status.)
 void set_status(int status, void*) {
   if (status == 0 && found_something.load() && options->exitcode != 0) {
-    std::cout.flush();
-    std::fflush(nullptr);
-    ::_exit(static_cast<int>(options->exitcode));
+    std::exit(static_cast<int>(options->exitcode));
   }
 }
 

@@ -27,24 +27,37 @@ bool starts_with_any(std::string_view text, const auto& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return text.starts_with(prefix); });
 }
 
+/// LibTorch's, ours and the C and C++ libraries by their full names: a program may have a libtorch_trainer.so of its own.
 bool is_system_library(std::string_view name) {
-  static constexpr std::array<std::string_view, 15> prefixes{
-      "libtorch", "libc10",  "libtensorscope", "libstdc++", "libc++",  "libc.so", "libm.so", "libgcc_s",
-      "ld-linux", "libgomp", "libpthread",     "libdl.",    "libtsan", "libasan", "libubsan"};
-  return starts_with_any(name, prefixes);
+  static constexpr std::array<std::string_view, 24> names{
+      "libtorch",   "libtorch_cpu", "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip", "libtorch_python",
+      "libc10",     "libc10_cuda",  "libc10_hip",    "libtensorscope",       "libstdc++",    "libc++",
+      "libc++abi",  "libc",         "libm",          "libgcc_s",             "libgomp",      "libpthread",
+      "libdl",      "libtsan",      "libasan",       "liblsan",              "libubsan",     "ld-linux-x86-64"};
+  // Wheels bring libraries with a hash in their names.
+  const std::string_view stem = name.substr(0, name.find(".so"));
+  return std::find(names.begin(), names.end(), stem) != names.end() || stem.starts_with("libgomp-");
 }
 
 /// Inlined parts of headers, and the interposers, lie in the user's executable.
-bool is_system_function(const SourceFrame& frame) {
-  static constexpr std::array<std::string_view, 6> names{"torch::", "at::", "c10::", "std::", "tensorscope::", "__gnu_cxx::"};
+bool is_system_file(std::string_view file) {
   static constexpr std::array<std::string_view, 6> folders{"/include/ATen/",        "/include/c10/",  "/include/torch/",
-                                                           "/include/tensorscope/", "/include/c++/", "/interpose/interposers.cpp"};
-  // A template's name starts with its result's type.
-  const std::string_view name(frame.function);
-  return starts_with_any(name, names) ||
-      std::any_of(folders.begin(), folders.end(),
-                  [&](std::string_view folder) { return frame.file.find(folder) != std::string::npos; }) ||
-      name == "_start" || name == "__libc_start_main" || name == "__libc_start_call_main";
+                                                           "/include/tensorscope/", "/include/c++/", "/src/interpose/"};
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](std::string_view folder) { return file.find(folder) != std::string_view::npos; });
+}
+
+/// By the symbol, in which a function's own name comes first: as text, a template's starts with its result's type.
+bool is_system_symbol(std::string_view symbol) {
+  static constexpr std::array<std::string_view, 3> plain{"_start", "__libc_start_main", "__libc_start_call_main"};
+  if (!symbol.starts_with("_Z")) {
+    return std::find(plain.begin(), plain.end(), symbol) != plain.end();
+  }
+  // Past the marks of functions local to another, of nested names, and of what these are qualified with.
+  const std::string_view name = symbol.substr(std::min(symbol.size(), symbol.find_first_not_of("ZNKVrRO", 2)));
+  static constexpr std::array<std::string_view, 11> spaces{"5torch", "2at", "3c10", "11tensorscope", "9__gnu_cxx", "St",
+                                                           "Sa",     "Sb",  "Ss",   "Si",            "So"};
+  return starts_with_any(name, spaces);
 }
 
 /// Without the detours that relative includes take.
@@ -61,15 +74,22 @@ std::string demangled(const char* name) {
   return status == 0 && text ? std::string(text.get()) : std::string(name);
 }
 
-std::string function_of(Dwarf_Die& die) {
+void set_function(SourceFrame& frame, const char* symbol) {
+  frame.function = demangled(symbol);
+  frame.users = symbol == nullptr || !is_system_symbol(symbol);
+}
+
+void set_function(SourceFrame& frame, Dwarf_Die& die) {
   Dwarf_Attribute attribute;
   for (const unsigned name : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     if (dwarf_attr_integrate(&die, name, &attribute) != nullptr) {
-      return demangled(dwarf_formstring(&attribute));
+      set_function(frame, dwarf_formstring(&attribute));
+      return;
     }
   }
   const char* const plain = dwarf_diename(&die);
-  return plain != nullptr ? plain : "";
+  frame.function = plain != nullptr ? plain : "";
+  frame.users = !is_system_symbol(frame.function);
 }
 
 unsigned number_of(Dwarf_Die& die, unsigned name) {
@@ -110,14 +130,14 @@ class UnitFunctions {
     }
     auto chain = inlined_at(after->die, address);
     while (!chain.empty()) {
-      frames.back().function = function_of(chain.back());
+      set_function(frames.back(), chain.back());
       SourceFrame caller;
       caller.library = frames.back().library;
       set_call_site(caller, unit_, chain.back());
       frames.push_back(std::move(caller));
       chain.pop_back();
     }
-    frames.back().function = function_of(after->die);
+    set_function(frames.back(), after->die);
   }
 
  private:
@@ -243,6 +263,7 @@ struct Symbolizer::Libdw {
   std::vector<SourceFrame> look_up(Dwarf_Addr address, const std::string& library) {
     std::vector<SourceFrame> frames(1);
     frames[0].library = library;
+    frames[0].users = true; // until a file or a name says otherwise
     Dwfl_Module* const module = session != nullptr ? dwfl_addrmodule(session, address) : nullptr;
     if (module == nullptr) {
       return frames;
@@ -253,7 +274,7 @@ struct Symbolizer::Libdw {
     }
     known->second->describe(frames, address);
     if (frames.size() == 1 && frames[0].function.empty()) {
-      frames[0].function = demangled(dwfl_module_addrname(module, address));
+      set_function(frames[0], dwfl_module_addrname(module, address));
     }
     return frames;
   }
@@ -286,7 +307,9 @@ const std::vector<SourceFrame>& Symbolizer::frames_at(void* return_address) {
   }
   frames = libdw_->look_up(reinterpret_cast<Dwarf_Addr>(call), library);
   for (auto& frame : frames) {
-    frame.users = !is_system_function(frame) && !(frame.function.empty() && frame.file.empty() && library.empty());
+    // The file decides where it is known: names may say anything, also those of the user's templates.
+    frame.users = frame.file.empty() ? frame.users && !(frame.function.empty() && library.empty())
+                                     : !is_system_file(frame.file);
   }
   return frames;
 }

@@ -39,7 +39,16 @@ int main(int argc, char** argv) {
 // MAX-NEXT:   SUMMARY: tensorscope: 524 bytes leaked in 6 tensors
 
 // NOSTACK:     LEAK: 420 bytes in 5 tensors
-// NOSTACK-NOT: #0
+// NOSTACK-NOT: {{#0|frames}}
+
+// STRIPPED:     LEAK: 420 bytes in 5 tensors that were retained and never let go
+// STRIPPED:     in report_retained_stripped
+// STRIPPED-NOT: main() had not returned
+// STRIPPED:     SUMMARY: tensorscope: 524 bytes leaked in 6 tensors; 100.0 %
+
+// HALT:      tensorscope: health: TENSORSCOPE_OPTIONS: unknown keys 'levle', 'rate' are ignored; help=1 lists the keys
+// HALT-NEXT: tensorscope: health: TENSORSCOPE_OPTIONS: halt=1 has no effect below level=full
+// HALT-NOT:  {{.}}
 
 // JSON:       "version": 1
 // JSON:       "kind": "retained"
