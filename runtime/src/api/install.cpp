@@ -51,6 +51,9 @@ core::ParsedOptions parse_all_options() {
   auto all = core::parse_options(given != nullptr ? given : "", parsed.options);
   all.warnings.insert(all.warnings.begin(), parsed.warnings.begin(), parsed.warnings.end());
   all.error = parsed.error.empty() ? all.error : parsed.error;
+  if (auto line = core::trouble_between(all.options); !line.empty()) {
+    all.warnings.push_back(std::move(line));
+  }
   return all;
 }
 
@@ -111,7 +114,7 @@ bool install() {
   const std::lock_guard lock(mutex);
   if (!installed.load(std::memory_order_relaxed)) {
     for (const auto& warning : parsed_options().warnings) {
-      platform::report_trouble(platform::Trouble::options, warning);
+      platform::print_line("health: " + warning);
     }
     core::set_thread_end_hook(&leave_regions);
     hooks::install_observer();

@@ -127,6 +127,15 @@ std::string next_entry(std::string_view& text) {
   return entry;
 }
 
+std::string warning_of(const std::vector<std::string>& unknown) {
+  std::string keys;
+  for (const auto& key : unknown) {
+    keys += (keys.empty() ? "'" : ", '") + key + "'";
+  }
+  return "TENSORSCOPE_OPTIONS: unknown " +
+      (unknown.size() == 1 ? "key " + keys + " is" : "keys " + keys + " are") + " ignored; help=1 lists the keys";
+}
+
 template <class Value>
 std::string name_of(const Choices<Value>& choices, Value value) {
   const auto found = std::find_if(choices.begin(), choices.end(), [&](const auto& choice) { return choice.second == value; });
@@ -144,6 +153,7 @@ std::string help_line(const char* key, const std::string& takes, const std::stri
 ParsedOptions parse_options(std::string_view text, const Options& defaults) {
   ParsedOptions parsed;
   parsed.options = defaults;
+  std::vector<std::string> unknown;
   while (!text.empty()) {
     const auto entry = next_entry(text);
     if (entry.empty()) {
@@ -154,12 +164,21 @@ ParsedOptions parse_options(std::string_view text, const Options& defaults) {
     const auto value = equals == std::string::npos ? std::string() : entry.substr(equals + 1);
     std::string allowed;
     if (!set_option(parsed.options, key, value, allowed)) {
-      parsed.warnings.push_back("TENSORSCOPE_OPTIONS: unknown key '" + key + "' is ignored; help=1 lists the keys");
+      unknown.push_back(key);
     } else if (parsed.error.empty() && !allowed.empty()) {
       parsed.error = "TENSORSCOPE_OPTIONS: bad value '" + value + "' for '" + key + "': use " + allowed;
     }
   }
+  if (!unknown.empty()) {
+    parsed.warnings.push_back(warning_of(unknown));
+  }
   return parsed;
+}
+
+std::string trouble_between(const Options& options) {
+  return options.halt && options.level != Level::full
+      ? "TENSORSCOPE_OPTIONS: halt=1 has no effect below level=full"
+      : std::string();
 }
 
 std::string options_help() {

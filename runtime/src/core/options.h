@@ -27,13 +27,16 @@ struct Options {
 
 struct ParsedOptions {
   Options options;
-  std::vector<std::string> warnings; ///< one line each: unknown keys
+  std::vector<std::string> warnings; ///< one line each; all unknown keys are in one
   std::string error;                 ///< the first bad value, in one line that names the key; empty if none
 };
 
 /// Reads "key=value:key=value" on top of `defaults`. A value that holds a colon stands in quotes, ' or ". Keys after a
 /// bad value are still read; a bad value leaves the default.
 ParsedOptions parse_options(std::string_view text, const Options& defaults = {});
+
+/// One line about an option that does nothing because of another; empty if there is none.
+std::string trouble_between(const Options& options);
 
 /// All keys with their values, defaults and sentences, a line each.
 std::string options_help();

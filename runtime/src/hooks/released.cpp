@@ -111,10 +111,10 @@ const core::Stack* stack_if_kept() {
 
 /// At level `full`: notes the use for the report and words its three places, a paragraph each.
 std::string note_use(const ReleaseNote& note, const char* used_by) {
-  const core::Stack* const here = stack_if_kept();
-  if (here == nullptr) {
+  if (!core::ledger_is_kept) {
     return {};
   }
+  const core::Stack* const here = stack_if_kept();
   core::note_use_after_release({note.made_by, note.tensor, note.bytes, note.cause, used_by != nullptr ? used_by : "",
                                 note.made_at, note.released_at, here});
   return paragraph_of("used here:", here) + paragraph_of("released here:", note.released_at) +

@@ -7,7 +7,6 @@
 namespace tensorscope::platform {
 
 enum class Trouble {
-  options,
   interposers_lost,
   wrong_thread,
   out_of_order,

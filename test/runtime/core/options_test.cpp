@@ -37,6 +37,20 @@ TEST(OptionsTest, AnUnknownKeyIsAWarningThatNamesIt) {
   EXPECT_EQ(parsed.options.on_escape, OnEscape::report);
 }
 
+TEST(OptionsTest, AllUnknownKeysAreNamedInOneWarning) {
+  const auto parsed = parse_options("levle=off:on_escape=report:rate=3:x");
+  ASSERT_EQ(parsed.warnings.size(), 1u);
+  EXPECT_EQ(parsed.warnings[0],
+            "TENSORSCOPE_OPTIONS: unknown keys 'levle', 'rate', 'x' are ignored; help=1 lists the keys");
+}
+
+TEST(OptionsTest, HaltBelowLevelFullIsATrouble) {
+  EXPECT_NE(trouble_between(parse_options("halt=1").options), "");
+  EXPECT_NE(trouble_between(parse_options("halt=1:level=off").options), "");
+  EXPECT_EQ(trouble_between(parse_options("halt=1:level=full").options), "");
+  EXPECT_EQ(trouble_between(parse_options("halt=0").options), "");
+}
+
 TEST(OptionsTest, ABadValueIsAnErrorThatNamesTheKeyAndWhatItTakes) {
   const auto parsed = parse_options("on_escape=keep");
   EXPECT_EQ(parsed.error,

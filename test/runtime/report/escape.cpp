@@ -52,3 +52,8 @@ int main(int argc, char** argv) {
 // HALT:       tensorscope: use after release: aten::mul (Float [33] on cpu) used by aten::sum
 // HALT-NEXT:  used here:
 // HALT-NEXT:  main {{.*}}escape.cpp:[[#@LINE-26]]:
+
+// NOSTACK:       USE AFTER RELEASE: aten::mul (Float [33] on cpu), 132 bytes, used by aten::sum 3 times
+// NOSTACK-NEXT:  released by the end of the scope at {{.*}}escape.cpp
+// NOSTACK-NOT:   here:
+// NOSTACK:       SUMMARY: tensorscope: 0 bytes leaked in 0 tensors; 1 escaped tensor still held; 1 use after release
