@@ -2,23 +2,18 @@
 // The five classes at a region's end: result, retained, adopted, graph, escape.
 #include "api/closing.h"
 
-#include "api/install.h"
+#include "api/classes.h"
+#include "api/escapes.h"
 #include "core/region_stack.h"
-#include "hooks/graph.h"
 #include "hooks/library_calls.h"
+#include "hooks/making.h"
 #include "hooks/observer.h"
 #include "hooks/owners.h"
-#include "hooks/references.h"
 #include "hooks/released.h"
 #include "hooks/results.h"
 #include "platform/health.h"
 
 #include <algorithm>
-#include <functional>
-#include <mutex>
-#include <sstream>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace tensorscope::api {
@@ -26,110 +21,14 @@ namespace {
 
 using core::Region;
 using core::ThreadRecord;
-using Class = core::KeptAs;
-constexpr Class kUndecided = Class::escape; ///< until a reason to keep it is found
-
-struct Candidate {
-  c10::intrusive_ptr<c10::StorageImpl> storage;
-  core::OwnedStorage entry;
-  Class kept_as = kUndecided;
-};
-
-/// The storages of one region that are still alive at its end, each in its class.
-class Classes {
- public:
-  explicit Classes(std::vector<core::OwnedStorage> owned) {
-    for (auto& entry : owned) {
-      if (auto storage = hooks::lock_storage(entry.storage)) {
-        candidates_.push_back({std::move(storage), entry});
-      } else {
-        entry.drop(hooks::liveness);
-      }
-    }
-    std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-      return std::less<>()(a.entry.storage, b.entry.storage);
-    });
-  }
-  Classes(const Classes&) = delete;
-  Classes& operator=(const Classes&) = delete;
-  ~Classes() {
-    for (auto& candidate : candidates_) {
-      candidate.entry.drop(hooks::liveness);
-    }
-  }
-
-  std::vector<Candidate>& all() { return candidates_; }
-  bool empty() const { return candidates_.empty(); }
-
-  Candidate* find(const c10::StorageImpl& storage) {
-    void* const address = hooks::key_of(&storage);
-    const auto found = std::lower_bound(
-        candidates_.begin(), candidates_.end(), address,
-        [](const Candidate& candidate, void* wanted) { return std::less<>()(candidate.entry.storage, wanted); });
-    return found != candidates_.end() && found->entry.storage == address ? &*found : nullptr;
-  }
-
-  void keep(const c10::StorageImpl& storage, Class kept_as) {
-    Candidate* const candidate = find(storage);
-    if (candidate != nullptr && candidate->kept_as == kUndecided) {
-      candidate->kept_as = kept_as;
-    }
-  }
-
-  void keep(const at::Tensor& tensor, Class kept_as) {
-    hooks::for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) { keep(storage, kept_as); });
-  }
-
-  bool any_undecided() const {
-    return std::any_of(candidates_.begin(), candidates_.end(),
-                       [](const Candidate& candidate) { return candidate.kept_as == kUndecided; });
-  }
-
-  /// Whether the region owns the tensor's storage and found no reason to keep it.
-  bool undecided(const at::Tensor& tensor) {
-    bool found = false;
-    hooks::for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
-      const Candidate* const candidate = find(storage);
-      found = found || (candidate != nullptr && candidate->kept_as == kUndecided);
-    });
-    return found;
-  }
-
- private:
-  std::vector<Candidate> candidates_;
-};
 
 const at::Tensor& gradient_of(const at::Tensor& tensor) {
   return tensor.unsafeGetTensorImpl()->grad();
 }
 
-/// Sorts the candidates into classes; what stays undecided has escaped.
-void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classes& classes) {
-  std::vector<at::Tensor> roots;
-  const auto keep_with_gradient = [&](const at::Tensor& tensor, Class kept_as) {
-    classes.keep(tensor, kept_as);
-    classes.keep(tensor._fw_grad(0), kept_as); // forward-mode AD's tangent
-    if (gradient_of(tensor).defined()) {
-      classes.keep(gradient_of(tensor), Class::adopted);
-      roots.push_back(gradient_of(tensor));
-    }
-    roots.push_back(tensor);
-  };
-  for (const auto& tensor : ending.kept) {
-    keep_with_gradient(tensor, Class::result);
-  }
-  if (hooks::any_retained_from_elsewhere()) {
-    for (auto& candidate : classes.all()) {
-      at::Tensor tensor;
-      if (hooks::retained_from_elsewhere(*candidate.storage, tensor)) {
-        classes.keep(*candidate.storage, Class::retained);
-        roots.push_back(tensor);
-      }
-    }
-  }
-  if (!classes.any_undecided()) {
-    return;
-  }
+/// Keeps what lasting owners and gradients hold, and adds every living tensor to the roots whose graph may need more.
+template <class Keep>
+void keep_for_owners(Region& region, Classes& classes, std::vector<at::Tensor>& roots, Keep keep_with_gradient) {
   for (const auto& leaf : region.leaves.items()) {
     const auto tensor = hooks::lock_tensor(leaf.object);
     if (tensor.defined() && gradient_of(tensor).defined() && !classes.undecided(tensor)) {
@@ -151,14 +50,52 @@ void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classe
       roots.push_back(std::move(tensor));
     }
   }
-  std::erase_if(roots, [](const at::Tensor& root) { return !root.defined() || !root.grad_fn(); });
-  if (roots.empty() || !classes.any_undecided()) {
-    return;
+}
+
+/// Keeps what `backward()` of the roots needs. Returns how many nodes refused to say what they keep.
+std::size_t keep_graphs(Classes& classes, ClosingGraphs& graphs) {
+  std::erase_if(graphs.roots, [](const at::Tensor& root) { return !root.defined() || !root.grad_fn(); });
+  std::size_t refused = 0;
+  for (const auto& root : graphs.roots) {
+    refused += graphs.walk.run(root, [&](const hooks::SavedTensor& saved) {
+      if (classes.find(saved.storage) != nullptr) {
+        classes.keep(saved.storage, Class::graph);
+      } else {
+        graphs.made_inside.add(saved);
+      }
+    });
   }
-  const auto refused = hooks::visit_graph(
-      roots, region.opened_at_node,
-      [&](c10::StorageImpl& storage, const at::Tensor&) { classes.keep(storage, Class::graph); });
-  if (refused != 0) {
+  return refused;
+}
+
+/// Sorts the candidates into classes; what stays undecided has escaped.
+void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classes& classes, ClosingGraphs& graphs) {
+  auto& roots = graphs.roots;
+  const auto keep_with_gradient = [&](const at::Tensor& tensor, Class kept_as) {
+    classes.keep(tensor, kept_as);
+    classes.keep(tensor._fw_grad(0), kept_as); // forward-mode AD's tangent
+    if (gradient_of(tensor).defined()) {
+      classes.keep(gradient_of(tensor), Class::adopted);
+      roots.push_back(gradient_of(tensor));
+    }
+    roots.push_back(tensor);
+  };
+  for (const auto& tensor : ending.kept) {
+    keep_with_gradient(tensor, Class::result);
+  }
+  if (hooks::any_retained_from_elsewhere()) {
+    for (auto& candidate : classes.all()) {
+      at::Tensor tensor;
+      if (hooks::retained_from_elsewhere(*candidate.storage, tensor)) {
+        classes.keep(*candidate.storage, Class::retained);
+        roots.push_back(tensor);
+      }
+    }
+  }
+  if (classes.any_undecided()) {
+    keep_for_owners(region, classes, roots, keep_with_gradient);
+  }
+  if (const auto refused = keep_graphs(classes, graphs); refused != 0 && classes.any_undecided()) {
     thread.refused_nodes.add(refused);
     for (auto& candidate : classes.all()) {
       classes.keep(*candidate.storage, Class::graph);
@@ -207,89 +144,27 @@ void hand_on(Region& region, Region* outer, const Ending& ending) {
   }
 }
 
-/// The living tensors that a region saw, by storage.
-using SeenViews = std::unordered_multimap<const c10::StorageImpl*, at::Tensor>;
-
-SeenViews seen_views(const Region& region) {
-  SeenViews views;
-  for (const auto& item : region.seen.items()) {
-    if (auto tensor = hooks::lock_tensor(item.object); tensor.defined() && tensor.has_storage()) {
-      views.emplace(tensor.storage().unsafeGetStorageImpl(), std::move(tensor));
-    }
+/// What operators made inside for graphs that live on: LibTorch's own, but there because of the program.
+std::vector<hooks::HeldByGraph> count_made_inside(ThreadRecord& thread, const ClosingGraphs& graphs) {
+  auto all = graphs.made_inside.held();
+  std::erase_if(all, [&](const hooks::HeldByGraph& inside) {
+    return core::owner_of(thread, hooks::key_of(inside.storage.get())) != nullptr || hooks::is_released(*inside.storage);
+  });
+  for (const auto& inside : all) {
+    auto& figures = thread.devices[hooks::device_index(inside.storage->device_type())];
+    figures.graph.add(1);
+    figures.graph_bytes.add(inside.storage->nbytes());
   }
-  return views;
+  return all;
 }
 
-/// Tensors over `candidate` that the region knows: the one that brought it, and views it saw.
-std::vector<at::Tensor> known_tensors(const Candidate& candidate, const SeenViews& views) {
-  std::vector<at::Tensor> known;
-  if (auto tensor = hooks::lock_tensor(candidate.entry.tensor); tensor.defined()) {
-    known.push_back(std::move(tensor));
-  }
-  const auto [first, last] = views.equal_range(candidate.storage.get());
-  for (auto view = first; view != last; ++view) {
-    known.push_back(view->second);
-  }
-  return known;
-}
-
-/// Prints each line once: a scope in a loop would say the same each time.
-void report_once(const std::string& line) {
-  static std::mutex mutex;
-  static auto& reported = *new std::unordered_set<std::string>;
-  const std::lock_guard lock(mutex);
-  if (reported.insert(line).second) {
-    platform::print_line(line);
-  }
-}
-
-std::string escape_line(const Region& region, const std::vector<hooks::Doomed>& escaped) {
-  std::ostringstream text;
-  text << escaped.size() << " tensor(s) escaped the " << (region.kind == core::RegionKind::scope ? "scope" : "session")
-       << " opened at " << region.where.file_name() << ':' << region.where.line() << ", the first made by "
-       << escaped.front().made_by->name << " ("
-       << hooks::describe(escaped.front().tensors.empty() ? at::Tensor() : escaped.front().tensors.front(),
-                          *escaped.front().storage)
-       << "): return them from it or retain them" << hooks::paragraph_of("created here:", escaped.front().made_at);
-  return text.str();
-}
-
-std::string meet_escapes(ThreadRecord& thread, const Region& region, const Ending& ending, Classes& classes) {
-  const SeenViews seen = seen_views(region);
-  std::vector<hooks::Doomed> escaped;
-  for (auto& candidate : classes.all()) {
-    if (candidate.kept_as == kUndecided && !hooks::is_released(*candidate.storage)) {
-      escaped.push_back(
-          {candidate.storage, known_tensors(candidate, seen), candidate.entry.made_by, candidate.entry.stack});
-    }
-  }
-  if (escaped.empty()) {
-    return {};
-  }
-  const auto policy = options_in_force().on_escape;
-  std::string line;
-  if (policy != core::OnEscape::release) {
-    line = escape_line(region, escaped);
-  }
-  // Without interposers it is not known what LibTorch itself holds.
-  if (policy != core::OnEscape::report && hooks::interposers_reached()) {
-    const bool is_scope = region.kind == core::RegionKind::scope;
-    const hooks::ReleaseCause cause{
-        is_scope ? hooks::ReleaseCause::Kind::scope_end : hooks::ReleaseCause::Kind::session_end, region.where,
-        ending.closed};
-    for (const auto& one : escaped) {
-      thread.devices[hooks::device_index(one.storage->device_type())].released.add(1);
-    }
-    hooks::release_storages(escaped, cause);
-  }
-  if (policy == core::OnEscape::report) {
-    report_once(line);
-  }
-  return policy == core::OnEscape::throw_error ? line : std::string();
+bool is_among(const core::WeakList<core::OwnedStorage>& entries, const void* storage) {
+  return std::any_of(entries.items().begin(), entries.items().end(),
+                     [&](const core::OwnedStorage& entry) { return entry.storage == storage; });
 }
 
 /// Enters what outlives the region into the ledger.
-void note_survivors(ThreadRecord& thread, Region& region, Classes& classes) {
+void note_survivors(ThreadRecord& thread, Region& region, Classes& classes, const std::vector<hooks::HeldByGraph>& made_inside) {
   if (classes.empty() && region.retained.empty()) {
     return;
   }
@@ -297,11 +172,22 @@ void note_survivors(ThreadRecord& thread, Region& region, Classes& classes) {
   // The region is off its thread's stack, with those around it still open.
   region.outer = thread.innermost;
   const auto* const path = core::path_of(&region);
+  const auto add = [&](const core::OwnedStorage& entry, Class kept_as) {
+    core::add_survivor(thread, {entry, path, region.number, kept_as}, hooks::liveness);
+  };
+  for (const auto& inside : made_inside) {
+    const auto* const key = hooks::key_of(inside.storage.get());
+    if (!is_among(region.retained, key) && core::find_survivor(thread, key) == nullptr) {
+      add({hooks::hold_weakly(inside.storage.get()), nullptr, inside.kept_by, nullptr,
+           hooks::intern_shape(thread, inside.shape)},
+          Class::graph);
+    }
+  }
   for (auto& candidate : classes.all()) {
-    core::add_survivor(thread, {std::exchange(candidate.entry, {}), path, region.number, candidate.kept_as}, hooks::liveness);
+    add(std::exchange(candidate.entry, {}), candidate.behind_escape ? Class::graph : candidate.kept_as);
   }
   for (const auto& entry : region.retained.take()) {
-    core::add_survivor(thread, {entry, path, region.number, Class::retained}, hooks::liveness);
+    add(entry, Class::retained);
   }
 }
 
@@ -312,17 +198,22 @@ std::vector<core::OwnedStorage> take_owned(ThreadRecord& thread, Region& region)
 
 std::string decide(ThreadRecord& thread, Region& region, const Ending& ending) {
   std::string line;
+  std::vector<hooks::HeldByGraph> made_inside;
   Classes classes(take_owned(thread, region));
   if (!classes.empty()) {
     const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
-    classify(thread, region, ending, classes);
+    ClosingGraphs graphs(region.opened_at_node);
+    classify(thread, region, ending, classes, graphs);
+    hooks::GraphOnlyStorages behind_escapes;
+    sort_escapes(classes, graphs, escapes_stay() ? graphs.made_inside : behind_escapes);
     for (const auto& candidate : classes.all()) {
       count(thread, candidate);
     }
-    line = meet_escapes(thread, region, ending, classes);
+    line = meet_escapes(thread, region, ending, classes, behind_escapes);
+    made_inside = count_made_inside(thread, graphs);
   }
   if (core::ledger_is_kept) {
-    note_survivors(thread, region, classes);
+    note_survivors(thread, region, classes, made_inside);
   }
   hand_on(region, thread.innermost, ending);
   return line;

@@ -2,6 +2,7 @@
 // Walks autograd graphs with the collection that compiled autograd uses to list each node's saved tensors.
 #include "hooks/graph.h"
 
+#include "hooks/making.h"
 #include "hooks/references.h"
 
 #include <ATen/SequenceNumber.h>
@@ -10,82 +11,25 @@
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/dynamo/compiled_autograd.h>
 
+#include <algorithm>
 #include <cstring>
-#include <unordered_set>
+#include <limits>
+#include <mutex>
 
 namespace tensorscope::hooks {
 namespace {
 
 using torch::autograd::Node;
 
-class GraphWalk {
- public:
-  using Visit = std::function<void(c10::StorageImpl&, const at::Tensor& root)>;
-
-  GraphWalk(std::uint64_t first_node, const Visit& visit)
-      : first_node_(first_node), this_thread_(at::RecordFunction::currentThreadId()), visit_(visit) {}
-
-  /// Walks what was not walked before of the graph behind `root`.
-  std::size_t run(const at::Tensor& root) {
-    std::size_t refused = 0;
-    root_ = &root;
-    add(root.grad_fn().get());
-    while (!to_do_.empty()) {
-      Node* const node = to_do_.back();
-      to_do_.pop_back();
-      refused += visit_saved(*node) ? 0 : 1;
-      for (const auto& edge : node->next_edges()) {
-        add(edge.function.get());
-      }
-    }
-    return refused;
-  }
-
- private:
-  /// Older nodes keep older tensors only; without this stop, state carried from scope to scope would be walked
-  /// again each time. Leaves' accumulators bear the highest number and end a walk by themselves.
-  bool is_older(const Node& node) const {
-    return node.thread_id() == this_thread_ && node.sequence_nr() < first_node_;
-  }
-
-  void add(Node* node) {
-    if (node != nullptr && !is_older(*node) && met_.insert(node).second) {
-      to_do_.push_back(node);
-    }
-  }
-
-  bool visit_saved(Node& node) {
-    using namespace torch::dynamo::autograd;
-    AutogradCompilerCall call(SizeInput::STATIC);
-    NodeCall node_call(0, node.getptr());
-    CompiledNodeArgs arguments(call, node_call);
-    bool told = true;
-    try {
-      node.compiled_args(arguments);
-    } catch (const std::exception& error) {
-      // A node whose backward pass has run keeps nothing any more.
-      told = std::strstr(error.what(), torch::autograd::ERR_BACKWARD_TWICE) != nullptr;
-    }
-    for (const at::Tensor& tensor : call.tensor_args.inputs) {
-      visit_tensor(tensor);
-    }
-    return told;
-  }
-
-  void visit_tensor(const at::Tensor& tensor) {
-    for_each_storage(tensor, [this](c10::TensorImpl&, c10::StorageImpl& storage) { visit_(storage, *root_); });
-    if (tensor.defined() && tensor.grad_fn()) {
-      add(tensor.grad_fn().get());
-    }
-  }
-
-  std::uint64_t first_node_;
-  std::uint64_t this_thread_;
-  const Visit& visit_;
-  const at::Tensor* root_ = nullptr;
-  std::unordered_set<Node*> met_;
-  std::vector<Node*> to_do_;
+/// Held by LibTorch while a node runs and while it lets go of what it saved.
+struct NodeMutex : Node {
+  static std::mutex& of(Node& node) { return node.*(&NodeMutex::mutex_); }
 };
+
+/// Leaves' accumulators bear the highest number. Their leaves are the program's.
+bool is_accumulator(const Node& node) {
+  return node.sequence_nr() == std::numeric_limits<std::uint64_t>::max();
+}
 
 } // namespace
 
@@ -93,14 +37,101 @@ std::uint64_t next_node_number() {
   return at::sequence_number::peek();
 }
 
-std::size_t visit_graph(const std::vector<at::Tensor>& roots, std::uint64_t first_node,
-                        const std::function<void(c10::StorageImpl&, const at::Tensor& root)>& visit) {
-  GraphWalk walk(first_node, visit);
+GraphWalk::GraphWalk(std::uint64_t first_node)
+    : first_node_(first_node), this_thread_(at::RecordFunction::currentThreadId()) {}
+
+std::size_t GraphWalk::run(const at::Tensor& root, const Visit& visit) {
   std::size_t refused = 0;
-  for (const auto& root : roots) {
-    refused += walk.run(root);
+  add(root.grad_fn().get());
+  while (!to_do_.empty()) {
+    Node* const node = to_do_.back();
+    to_do_.pop_back();
+    refused += visit_saved(*node, root, visit) ? 0 : 1;
+    for (const auto& edge : node->next_edges()) {
+      add(edge.function.get());
+    }
   }
   return refused;
+}
+
+/// Older nodes keep older tensors only; without this stop, state carried from scope to scope would be walked again each
+/// time. Accumulators end a walk by themselves.
+bool GraphWalk::is_older(const Node& node) const {
+  return node.thread_id() == this_thread_ && node.sequence_nr() < first_node_;
+}
+
+void GraphWalk::add(Node* node) {
+  if (node != nullptr && !is_older(*node) && met_.insert(node).second) {
+    to_do_.push_back(node);
+  }
+}
+
+bool GraphWalk::visit_saved(Node& node, const at::Tensor& root, const Visit& visit) {
+  using namespace torch::dynamo::autograd;
+  AutogradCompilerCall call(SizeInput::STATIC);
+  NodeCall node_call(0, node.getptr());
+  CompiledNodeArgs arguments(call, node_call);
+  bool told = true;
+  {
+    // Another thread may be running the node, or this one, further up its stack.
+    const std::unique_lock lock(NodeMutex::of(node), std::try_to_lock);
+    if (!lock) {
+      return false;
+    }
+    try {
+      node.compiled_args(arguments);
+    } catch (const std::exception& error) {
+      // A node whose backward pass has run keeps nothing any more.
+      told = std::strstr(error.what(), torch::autograd::ERR_BACKWARD_TWICE) != nullptr;
+    }
+  }
+  const bool made_here = node.thread_id() == this_thread_ && !is_accumulator(node);
+  for (const at::Tensor& tensor : call.tensor_args.inputs) {
+    for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
+      visit({tensor, storage, root, node, made_here});
+    });
+    if (tensor.defined() && tensor.grad_fn()) {
+      add(tensor.grad_fn().get());
+    }
+  }
+  return told;
+}
+
+void GraphOnlyStorages::add(const SavedTensor& saved) {
+  // Nodes of other threads, or from before, may be needed by tensors that this thread does not know.
+  c10::TensorImpl* const tensor = saved.tensor.unsafeGetTensorImpl();
+  if (!saved.made_here || !tensor->has_storage() ||
+      tensor->unsafe_storage().unsafeGetStorageImpl() != &saved.storage) {
+    return;
+  }
+  auto& found = found_[&saved.storage];
+  if (found.node == nullptr) {
+    found.node = &saved.node;
+    found.entry.storage = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&saved.storage);
+    found.entry.shape = shape_of(*tensor);
+  }
+  if (saved.tensor.use_count() == 1) {
+    ++found.private_tensors; // the object was made for this listing, over the one that the node holds
+  } else {
+    ++found.tensors[tensor];
+  }
+}
+
+std::vector<HeldByGraph> GraphOnlyStorages::held() const {
+  std::vector<HeldByGraph> all;
+  for (const auto& [storage, found] : found_) {
+    const std::size_t own = 1;
+    const bool only_ours =
+        c10::raw::intrusive_ptr::use_count(storage) == own + found.private_tensors + found.tensors.size() &&
+        std::all_of(found.tensors.begin(), found.tensors.end(), [](const auto& saved) {
+          return c10::raw::intrusive_ptr::use_count(saved.first) == saved.second;
+        });
+    if (only_ours) {
+      all.push_back(found.entry);
+      all.back().kept_by = &core::intern_operator({found.node->name(), false, {}}, "");
+    }
+  }
+  return all;
 }
 
 } // namespace tensorscope::hooks

@@ -36,6 +36,7 @@ struct Ledger {
   std::uint64_t open_bytes = 0; ///< owned or retained by open regions
   std::uint32_t thread = 0;     ///< its slot
   core::WorkClock now = 0;      ///< of the thread
+  bool quiet = false;           ///< the thread is this one, or has ended
 };
 
 class Reading {
@@ -104,6 +105,7 @@ void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) 
   const Reading reading(thread);
   ledger.thread = thread.slot;
   ledger.now = thread.work_done();
+  ledger.quiet = &thread == core::current_record || !thread.in_use.load(std::memory_order_acquire);
   for (const core::Region* region = thread.innermost; region != nullptr; region = region->outer) {
     ledger.open_bytes += living_bytes(region->owned.items()) + living_bytes(region->retained.items());
     if (region->kind == core::RegionKind::session && region->number > question.since_region) {
@@ -141,7 +143,11 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
     case KeptAs::result:
       return living.released ? std::nullopt : std::optional(LeakKind::result);
     case KeptAs::escape:
-      return LeakKind::escape;
+      if (living.released) {
+        return LeakKind::escape;
+      }
+      // Where LibTorch can't be intercepted, what it holds for itself looks like an escape.
+      return hooks::interposers_reached() ? std::optional(LeakKind::left_alive) : std::nullopt;
     case KeptAs::unscoped:
       return living.piled ? std::optional(LeakKind::piled) : std::nullopt;
     case KeptAs::adopted:
@@ -169,7 +175,8 @@ void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
       const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
       bytes.emplace_back(begin, begin + living.storage->nbytes());
       const KeptAs kept_as = living.note.kept_as;
-      const bool matters = kept_as == KeptAs::unscoped || kept_as == KeptAs::result || kept_as == KeptAs::retained;
+      const bool matters = kept_as == KeptAs::unscoped || kept_as == KeptAs::result || kept_as == KeptAs::retained ||
+          kept_as == KeptAs::escape;
       // One reference is ours. A view would hold the storage by another.
       if (matters && c10::raw::intrusive_ptr::use_count(living.storage.get()) == 2 &&
           hooks::liveness.alive(living.note.entry.tensor)) {
@@ -220,27 +227,36 @@ const Living* keeper_of(const Living& living, const Keepers& keepers) {
   return keeper;
 }
 
-Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
-  std::vector<at::Tensor> roots;
-  std::unordered_map<const c10::TensorImpl*, const Living*> notes;
-  for (const auto& ledger : ledgers) {
-    for (const auto& living : ledger.survivors) {
-      auto tensor = living.released ? at::Tensor() : hooks::lock_tensor(living.note.entry.tensor);
-      // What a graph keeps is no end of it.
-      if (tensor.defined() && living.note.kept_as != KeptAs::graph && tensor.grad_fn()) {
-        notes.emplace(tensor.unsafeGetTensorImpl(), &living);
-        roots.push_back(std::move(tensor));
-      }
+/// The tensors of one ledger that have a graph, and are no part of another's.
+void add_roots(const Ledger& ledger, std::vector<at::Tensor>& roots, std::vector<const Living*>& notes) {
+  for (const auto& living : ledger.survivors) {
+    auto tensor = living.released ? at::Tensor() : hooks::lock_tensor(living.note.entry.tensor);
+    if (tensor.defined() && living.note.kept_as != KeptAs::graph && tensor.grad_fn()) {
+      roots.push_back(std::move(tensor));
+      notes.push_back(&living);
     }
   }
-  std::reverse(roots.begin(), roots.end()); // the younger first: a graph keeps what is older than its end
+}
+
+Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
+  std::vector<at::Tensor> roots;
+  std::vector<const Living*> notes;
+  for (const auto& ledger : ledgers) {
+    // A running thread may be changing the graphs of its tensors right now.
+    if (ledger.quiet) {
+      add_roots(ledger, roots, notes);
+    }
+  }
   Keepers keepers;
   const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
-  hooks::visit_graph(roots, 0, [&](c10::StorageImpl& storage, const at::Tensor& root) {
-    if (const Living& keeper = *notes.at(root.unsafeGetTensorImpl()); keeper.storage.get() != &storage) {
-      keepers.try_emplace(&storage, &keeper);
-    }
-  });
+  hooks::GraphWalk walk(0);
+  for (std::size_t i = roots.size(); i-- > 0;) { // the younger first: a graph keeps what is older than its end
+    walk.run(roots[i], [&](const hooks::SavedTensor& saved) {
+      if (notes[i]->storage.get() != &saved.storage) {
+        keepers.try_emplace(&saved.storage, notes[i]);
+      }
+    });
+  }
   return keepers;
 }
 
@@ -266,14 +282,16 @@ std::uint64_t allocated_cpu_bytes() {
 void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
   const Keepers keepers = any_may_be_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
   Groups groups(symbolizer, question);
+  Sites held;
   for (const auto& ledger : ledgers) {
     report.known_bytes += ledger.open_bytes;
     for (const auto& living : ledger.survivors) {
       report.known_bytes += living.released ? 0 : living.storage->nbytes();
       const auto kind = kind_of(living, question);
       if (!kind) {
-        report.held_count += living.released ? 0 : 1;
-        report.held_bytes += living.released ? 0 : living.storage->nbytes();
+        if (!living.released) {
+          held.add(living.note.entry, living.storage->nbytes());
+        }
         continue;
       }
       const Living* const keeper = keeper_of(living, keepers);
@@ -286,7 +304,8 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
       }
     }
   }
-  report.leaks = groups.leaks();
+  report.leaks = groups.leaks(held);
+  report.held = held.largest_first();
 }
 
 } // namespace

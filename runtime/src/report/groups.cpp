@@ -16,6 +16,17 @@ void Sites::add(const core::OwnedStorage& entry, std::uint64_t bytes) {
   site.bytes += bytes;
 }
 
+void Sites::add(const Site& more) {
+  Site& site = sites_[{more.made_by, more.stack}];
+  if (site.count == 0) {
+    site.made_by = more.made_by;
+    site.stack = more.stack;
+    site.shape = more.shape;
+  }
+  site.count += more.count;
+  site.bytes += more.bytes;
+}
+
 std::vector<Site> Sites::largest_first() const {
   std::vector<Site> all;
   for (const auto& [place, site] : sites_) {
@@ -40,7 +51,7 @@ void Groups::add_graph(LeakKind keeper_kind, const core::Survivor& keeper, const
   group.leak.graph_bytes += bytes;
 }
 
-std::vector<Leak> Groups::leaks() const {
+std::vector<Leak> Groups::leaks(Sites& held) const {
   std::vector<Leak> all;
   for (const auto& [key, group] : groups_) {
     Leak leak = group.leak;
@@ -49,6 +60,14 @@ std::vector<Leak> Groups::leaks() const {
     const bool kept_on_purpose = leak.kind == LeakKind::result && leak.runs < 2 && leak.graph_count == 0;
     if (!kept_on_purpose && leak.bytes() >= question_.min_bytes) {
       all.push_back(std::move(leak));
+      continue;
+    }
+    // A group of kind `graph` counts its keepers elsewhere, and escapes have no memory.
+    if (leak.kind != LeakKind::graph && leak.kind != LeakKind::escape) {
+      held.add(leak.site);
+    }
+    for (const auto& site : leak.graph) {
+      held.add(site);
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Leak& a, const Leak& b) { return a.bytes() > b.bytes(); });

@@ -18,6 +18,7 @@ namespace tensorscope::report {
 class Sites {
  public:
   void add(const core::OwnedStorage& entry, std::uint64_t bytes);
+  void add(const Site& site);
   std::vector<Site> largest_first() const;
 
  private:
@@ -34,9 +35,9 @@ class Groups {
   /// `kept` lives because of the graph of `keeper`, in whose group it goes.
   void add_graph(LeakKind keeper_kind, const core::Survivor& keeper, const core::OwnedStorage& kept, std::uint64_t bytes);
 
-  /// What is a leak of these, the largest first. A result of one run of a scope is the program's to keep; what piles up
-  /// over several runs, or keeps a graph, is a leak.
-  std::vector<Leak> leaks() const;
+  /// What is a leak of these, the largest first; `held` gets the rest. A result of one run of a scope is the program's to
+  /// keep; what piles up over several runs, or keeps a graph, is a leak.
+  std::vector<Leak> leaks(Sites& held) const;
 
  private:
   struct Group {

@@ -71,6 +71,8 @@ const char* name_of(LeakKind kind) {
       return "escape";
     case LeakKind::piled:
       return "piled";
+    case LeakKind::left_alive:
+      return "left_alive";
   }
   return "";
 }
@@ -109,6 +111,16 @@ Json use(const core::UseAfterReleaseNote& use, Symbolizer& symbolizer) {
           {"used", frames(use.used, symbolizer)}};
 }
 
+Json held(const Report& report, Symbolizer& symbolizer) {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& site : report.held) {
+    count += site.count;
+    bytes += site.bytes;
+  }
+  return {{"count", count}, {"bytes", bytes}, {"sites", sites(report.held, symbolizer)}};
+}
+
 } // namespace
 
 std::string as_json(const Report& report, Symbolizer& symbolizer) {
@@ -135,7 +147,7 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
                  {"main_returned", report.main_returned},
                  {"leaked", {{"count", report.leaked_count()}, {"bytes", report.leaked_bytes()}}},
                  {"escaped", {{"count", report.escaped_count()}}},
-                 {"held", {{"count", report.held_count}, {"bytes", report.held_bytes}}},
+                 {"held", held(report, symbolizer)},
                  {"attributed", {{"bytes", report.known_bytes}, {"of", report.allocated_bytes}}}};
   // Names of the program's files and functions need not be UTF-8.
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -21,6 +21,7 @@ enum class LeakKind {
   lost,     ///< alive, and no handle is left anywhere
   escape,   ///< released at its scope's end, and still held
   piled,    ///< made outside of any scope, more and more while the program worked
+  left_alive, ///< escaped its scope, and was left alive as `on_escape` asks
 };
 
 /// Storages made at one place.
@@ -41,6 +42,7 @@ struct Leak {
   std::uint64_t graph_count = 0;
   std::uint64_t graph_bytes = 0;
 
+  /// Of an escape those that it had.
   std::uint64_t bytes() const { return (kind == LeakKind::graph ? 0 : site.bytes) + graph_bytes; }
 };
 
@@ -58,8 +60,7 @@ struct Report {
   std::vector<OpenSession> sessions; ///< left open
   std::vector<core::UseAfterReleaseNote> uses;
   bool main_returned = true;         ///< else what its variables hold is no leak
-  std::uint64_t held_count = 0;      ///< alive, and no leak by what is known
-  std::uint64_t held_bytes = 0;
+  std::vector<Site> held;            ///< alive, and no leak by what is known or too small to be one; the largest first
   std::uint64_t known_bytes = 0;     ///< of the living storages that the ledger knows
   std::uint64_t allocated_bytes = 0; ///< by LibTorch's CPU allocator, and not freed
 

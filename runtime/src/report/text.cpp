@@ -51,6 +51,9 @@ std::string headline(const Leak& leak) {
       return "ESCAPE: " + tensors + " with " + bytes_text(leak.site.bytes) + " released at the end of a scope and still held";
     case LeakKind::piled:
       return "LEAK: " + bytes_text(leak.bytes()) + " in " + tensors + " that piled up while the program worked, in no scope";
+    case LeakKind::left_alive:
+      return "LEAK: " + bytes_text(leak.bytes()) + " in " + tensors + " that escaped a scope and " +
+          (leak.site.count == 1 ? "was" : "were") + " left alive (on_escape=report)";
   }
   return {};
 }
@@ -67,6 +70,7 @@ const char* advice(const Leak& leak) {
     case LeakKind::lost:
       return "give a raw handle back (reclaim, delete) on every way, or don't take it out";
     case LeakKind::escape:
+    case LeakKind::left_alive:
       return "retain it or return it from the scope to keep it; drop the handle otherwise";
     case LeakKind::piled:
       return leak.graph_count != 0 ? "keep loss.item() or loss.detach(), not the loss itself, and no longer than it is used"

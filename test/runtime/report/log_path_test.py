@@ -47,6 +47,19 @@ class LogPathTest(unittest.TestCase):
         self.assertEqual([file.name for file in self.folder.iterdir()], ["report.json"])
         self.assertEqual(json.loads((self.folder / "report.json").read_text())["leaks"], [])
 
+    def test_json_tells_of_all_that_is_alive(self):
+        for options in ["", ":min_bytes=200", ":min_bytes=1000"]:
+            run(self.leaking, f"report=json:log_path={self.folder}/report{options}")
+            report = json.loads((self.folder / "report").read_text())
+            self.assertEqual(report["leaked"]["bytes"] + report["held"]["bytes"], 524, options)
+            self.assertEqual(report["leaked"]["count"] + report["held"]["count"], 6, options)
+            self.assertEqual(report["held"]["bytes"], sum(site["bytes"] for site in report["held"]["sites"]))
+
+    def test_json_tells_of_single_results(self):
+        run(self.clean, f"report=json:log_path={self.folder}/report")
+        held = json.loads((self.folder / "report").read_text())["held"]
+        self.assertIn(("aten::arange", 800), [(site["operator"], site["bytes"]) for site in held["sites"]])
+
     def test_a_path_with_a_colon_stands_in_quotes(self):
         run(self.leaking, f"log_path='{self.folder}/a:b.log'")
         self.assertEqual([file.name for file in self.folder.iterdir()], ["a:b.log"])

@@ -192,6 +192,71 @@ TEST(GraphTest, ADetachedResultKeepsNoGraph) {
   EXPECT_NEAR(value(loss), 64 * 64 * std::exp(std::sin(std::exp(1.0))), 1);
 }
 
+/// A step whose operators make things inside for their backward pass: indices, statistics, probabilities.
+Tensor loss_with_inner_tensors(nn::Sequential& net) {
+  return nn::functional::cross_entropy(net->forward(torch::randn({4, 1, 8, 8})), torch::arange(4));
+}
+
+nn::Sequential make_convolutional_net() {
+  return nn::Sequential(nn::Conv2d(1, 3, 3), nn::BatchNorm2d(3), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Linear(27, 5));
+}
+
+TEST(GraphTest, WhatOperatorsMadeInsideForAKeptGraphIsCountedWithIt) {
+  auto net = make_convolutional_net();
+  with_torch([&] { return loss_with_inner_tensors(net); });
+  const auto before = tensorscope::stats().total();
+  MemoryWitness witness;
+  auto loss = with_torch([&] { return loss_with_inner_tensors(net); });
+  const auto after = tensorscope::stats().total();
+  const auto kept = after.graph_bytes - before.graph_bytes;
+  EXPECT_EQ(witness.bytes(), static_cast<std::int64_t>(kept) + 4) << "but for the loss itself, all of it is the graph's";
+  EXPECT_GT(after.graph, before.graph + 3);
+  loss.backward();
+}
+
+TEST(GraphTest, AnEscapedLossLeavesNothingOfItsGraph) {
+  auto net = make_convolutional_net();
+  std::vector<Tensor> escaped;
+  with_torch([&] { escaped.push_back(loss_with_inner_tensors(net)); });
+  MemoryWitness witness;
+  for (int i = 0; i < 3; ++i)
+    with_torch([&] { escaped.push_back(loss_with_inner_tensors(net)); });
+  EXPECT_EQ(witness.bytes(), 0);
+  for (auto& loss : escaped)
+    use_after_release([&] { loss.backward(); });
+}
+
+TEST(GraphTest, WhatAnEscapedLossSharesWithAKeptOneStays) {
+  auto run = [](bool scoped) {
+    manual_seed(4);
+    auto net = make_convolutional_net();
+    Tensor escaped;
+    auto loss = scoped_result(scoped, [&] {
+      auto common = loss_with_inner_tensors(net);
+      escaped = common.exp();
+      return common * 2;
+    });
+    loss.backward();
+    return snapshot(*net);
+  };
+  EXPECT_TRUE(same_bits(run(false), run(true)));
+}
+
+TEST(GraphTest, AnOlderTensorThatAnEscapedGraphAloneHoldsIsNobodysLoss) {
+  auto w = torch::ones({4}, requires_grad());
+  auto older = torch::full({4}, 2.0);
+  auto view = older.view({2, 2});
+  Tensor escaped;
+  with_torch([&] {
+    escaped = (w * older).sum();
+    older = Tensor();
+  });
+  EXPECT_EQ(value(view), 8) << "a view holds the storage";
+  auto held = torch::full({4}, 3.0);
+  with_torch([&] { escaped = (w * held).sum(); });
+  EXPECT_EQ(value(held), 12) << "a handle holds it";
+}
+
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
