@@ -16,9 +16,6 @@ using core::OwnedStorage;
 using core::Region;
 using core::ThreadRecord;
 
-/// How many of the tensors that each region saw last are searched for views of a released storage.
-constexpr std::size_t kViewsSearched = 1024; // at level `full` all are
-
 template <class Visit>
 void for_each_storage_of(const Tensors& tensors, Visit visit) {
   for (const auto& tensor : tensors) {
@@ -40,15 +37,13 @@ void keep_graph_of(ThreadRecord& thread, const at::Tensor& tensor) {
 
 /// Views over `storage` that this thread's regions have seen.
 void add_seen_views(const ThreadRecord& thread, const c10::StorageImpl& storage, std::vector<at::Tensor>& tensors) {
-  for (const Region* region = thread.innermost; region != nullptr; region = region->outer) {
-    const auto& seen = region->seen.items();
-    const std::size_t first = core::ledger_is_kept ? 0 : seen.size() - std::min(seen.size(), kViewsSearched);
-    for (std::size_t i = first; i < seen.size(); ++i) {
-      auto tensor = hooks::lock_tensor(seen[i].object);
+  for (Region* region = thread.innermost; region != nullptr; region = region->outer) {
+    region->seen.visit_over(hooks::key_of(&storage), [&](void* object) {
+      auto tensor = hooks::lock_tensor(object);
       if (tensor.defined() && tensor.has_storage() && tensor.storage().unsafeGetStorageImpl() == &storage) {
         tensors.push_back(std::move(tensor));
       }
-    }
+    });
   }
 }
 

@@ -2,13 +2,7 @@
 // Searching a region's storages, and emptying a region for its next use.
 #include "core/region.h"
 
-#include <functional>
-
 namespace tensorscope::core {
-
-namespace {
-constexpr std::size_t kLinearSearch = 64;
-} // namespace
 
 OwnedStorage* OwnedStorages::find(const void* storage) {
   if (storage == nullptr) {
@@ -24,28 +18,13 @@ OwnedStorage* OwnedStorages::find(const void* storage) {
   if (young == 0) {
     return nullptr;
   }
-  if (indexed_generation_ != generation_ || indexed_ < young) {
-    build_index();
-  }
-  const auto found = std::lower_bound(
-      index_.begin(), index_.end(), storage,
-      [](const auto& entry, const void* address) { return std::less<const void*>()(entry.first, address); });
-  // An indexed storage may have been taken out since: its place holds null then.
-  const bool there = found != index_.end() && found->first == storage && items_[found->second].storage == storage;
-  return there ? &items_[found->second] : nullptr;
-}
-
-void OwnedStorages::build_index() {
-  index_.clear();
-  index_.reserve(items_.size());
-  for (std::uint32_t i = 0; i < items_.size(); ++i) {
-    if (items_[i].storage != nullptr) {
-      index_.emplace_back(items_[i].storage, i);
-    }
-  }
-  std::sort(index_.begin(), index_.end());
-  indexed_ = items_.size();
-  indexed_generation_ = generation_;
+  OwnedStorage* found = nullptr;
+  index_.find(*this, storage, [](const OwnedStorage& entry) { return entry.storage; }, [&](std::uint32_t position) {
+    // What was taken out since left an empty place.
+    found = items_[position].storage == storage ? &items_[position] : nullptr;
+    return found != nullptr;
+  });
+  return found;
 }
 
 bool OwnedStorages::take_out(const void* storage, OwnedStorage& entry) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <source_location>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -96,11 +97,80 @@ class WeakList {
   std::uint64_t generation_ = 0;
 };
 
+/// Where in a list an address stands. Follows the list as it grows, and starts anew when positions have changed, which
+/// happens as often as the list doubles: asking costs the same in a long list.
+class AddressIndex {
+ public:
+  /// Calls `visit(position)` for each item of `list` whose `address_of(item)` is or was `address`, until it returns true.
+  template <class List, class AddressOf, class Visit>
+  bool find(const List& list, const void* address, AddressOf address_of, Visit visit) {
+    if (generation_ != list.generation()) {
+      forget();
+      generation_ = list.generation();
+    }
+    const auto& items = list.items();
+    for (; indexed_ < items.size(); ++indexed_) {
+      if (const void* const known = address_of(items[indexed_])) {
+        places_.emplace(known, static_cast<std::uint32_t>(indexed_));
+      }
+    }
+    const auto [first, last] = places_.equal_range(address);
+    return std::any_of(first, last, [&](const auto& place) { return visit(place.second); });
+  }
+
+  void forget() {
+    if (indexed_ != 0) {
+      places_ = {};
+      indexed_ = 0;
+    }
+  }
+
+ private:
+  std::unordered_multimap<const void*, std::uint32_t> places_;
+  std::size_t indexed_ = 0;
+  std::uint64_t generation_ = 0;
+};
+
+/// So many items are looked through faster than an index is asked.
+inline constexpr std::size_t kLinearSearch = 64;
+
 /// An object that the region met and does not own.
 struct SeenObject {
   void* object;
   bool dead(const Liveness& liveness) const { return !liveness.alive(object); }
   void drop(const Liveness& liveness) { liveness.drop(object); }
+};
+
+/// A tensor that the region met and does not own, over the storage that it had then.
+struct SeenTensor {
+  void* object;
+  const void* storage;
+  bool dead(const Liveness& liveness) const { return !liveness.alive(object); }
+  void drop(const Liveness& liveness) { liveness.drop(object); }
+};
+
+class SeenTensors : public WeakList<SeenTensor> {
+ public:
+  using WeakList::WeakList;
+
+  /// Calls `visit(object)` for each tensor that was met over `storage`, and perhaps for others.
+  template <class Visit>
+  void visit_over(const void* storage, Visit visit) {
+    if (items_.size() <= kLinearSearch) {
+      std::for_each(items_.begin(), items_.end(), [&](const SeenTensor& seen) { visit(seen.object); });
+      return;
+    }
+    index_.find(*this, storage, [](const SeenTensor& seen) { return seen.storage; },
+                [&](std::uint32_t position) { visit(items_[position].object); return false; });
+  }
+
+  void clear() {
+    WeakList::clear();
+    index_.forget();
+  }
+
+ private:
+  AddressIndex index_;
 };
 
 /// A storage that a region owns, with the tensor that brought it.
@@ -120,7 +190,7 @@ struct OwnedStorage {
 /// Adds `object`, whose weak reference it takes over, unless it is among the last few: what is met again and again
 /// stays few entries.
 inline void add_unless_recent(WeakList<SeenObject>& list, void* object, const Liveness& liveness) {
-  constexpr std::size_t kRecent = 8;
+  constexpr std::size_t kRecent = 8; // one cache line of addresses
   const auto& items = list.items();
   for (std::size_t i = items.size(); i > 0 && i + kRecent > items.size(); --i) {
     if (items[i - 1].object == object) {
@@ -131,7 +201,7 @@ inline void add_unless_recent(WeakList<SeenObject>& list, void* object, const Li
   list.add({object});
 }
 
-/// The storages of one region. `take_out` is a search: linear while small, indexed when it is used on many.
+/// The storages of one region. `take_out` is a search: linear among the young, indexed when it is used on others.
 class OwnedStorages : public WeakList<OwnedStorage> {
  public:
   using WeakList::WeakList;
@@ -141,13 +211,15 @@ class OwnedStorages : public WeakList<OwnedStorage> {
   /// Removes the storage and gives its entry, with the weak references, to `entry`.
   bool take_out(const void* storage, OwnedStorage& entry);
 
+  void clear() {
+    WeakList::clear();
+    index_.forget();
+  }
+
  private:
   OwnedStorage* find(const void* storage);
-  void build_index();
 
-  std::vector<std::pair<const void*, std::uint32_t>> index_; ///< sorted by address
-  std::uint64_t indexed_generation_ = ~std::uint64_t{0};
-  std::size_t indexed_ = 0;
+  AddressIndex index_;
 };
 
 /// How deep this thread is in operators and in calls that LibTorch makes for itself.
@@ -169,7 +241,7 @@ class Region {
   Region* outer = nullptr;
 
   OwnedStorages owned;
-  WeakList<SeenObject> seen;       ///< tensors: results of operators that this region does not own, kept ones
+  SeenTensors seen;                ///< tensors: results of operators that this region does not own, kept ones
   WeakList<SeenObject> leaves;     ///< tensors whose `.grad` was touched
   WeakList<SeenObject> scripted;   ///< scripted modules whose methods ran: they may keep what they made
   WeakList<OwnedStorage> retained; ///< taken out by retain, for reports

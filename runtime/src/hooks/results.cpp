@@ -144,7 +144,8 @@ void own_storage(ThreadRecord& thread, Region& region, c10::TensorImpl& tensor, 
 }
 
 void see_tensor(Region& region, c10::TensorImpl& tensor) {
-  region.seen.add({hold_weakly(&tensor)});
+  const auto* const storage = tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
+  region.seen.add({hold_weakly(&tensor), storage != nullptr ? key_of(storage) : nullptr});
 }
 
 void note_results(ThreadRecord& thread, const OperatorInfo& info, const std::vector<c10::IValue>& results) {

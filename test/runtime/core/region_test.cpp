@@ -100,6 +100,61 @@ TEST(OwnedStoragesTest, AgreesWithAMapInAnyOrder) {
   }
 }
 
+TEST(SeenTensorsTest, FindsThoseOverAStorageInShortAndLongLists) {
+  Pool pool;
+  for (const int length : {10, 1000, 5000}) {
+    SeenTensors seen(things);
+    std::vector<Thing*> storages;
+    std::map<void*, int> met;
+    for (int i = 0; i < length; ++i) {
+      storages.push_back(pool.make());
+      for (int j = 0; j < 2; ++j) {
+        Thing* const tensor = pool.make();
+        ++tensor->weak;
+        seen.add({tensor, storages.back()});
+        met[tensor] = i;
+      }
+      if (i % 7 == 0) {
+        int found = 0;
+        seen.visit_over(storages[static_cast<std::size_t>(i) / 2], [&](void* tensor) { found += met[tensor] == i / 2; });
+        ASSERT_EQ(found, 2) << i;
+      }
+    }
+    seen.clear();
+    seen.visit_over(storages[0], [](void*) { FAIL(); });
+  }
+  EXPECT_EQ(pool.weak_references(), 0);
+}
+
+/// Can't be copied any more when told so, as if memory were short.
+struct FragileItem {
+  Thing* thing;
+  static inline bool broken = false;
+  explicit FragileItem(Thing* made) : thing(made) {}
+  FragileItem(const FragileItem& other) : thing(other.thing) { check(); }
+  FragileItem(FragileItem&& other) noexcept : thing(other.thing) {}
+  FragileItem& operator=(const FragileItem&) = default;
+  static void check() {
+    if (broken) {
+      throw std::bad_alloc();
+    }
+  }
+  bool dead(const Liveness& liveness) const { return !liveness.alive(thing); }
+  void drop(const Liveness& liveness) { liveness.drop(thing); }
+};
+
+TEST(WeakListTest, AnItemThatFindsNoRoomIsGivenUp) {
+  Pool pool;
+  WeakList<FragileItem> list(things);
+  Thing* const thing = pool.make();
+  ++thing->weak;
+  FragileItem::broken = true;
+  EXPECT_THROW(list.add(FragileItem(thing)), std::bad_alloc);
+  FragileItem::broken = false;
+  EXPECT_TRUE(list.empty());
+  EXPECT_EQ(pool.weak_references(), 0);
+}
+
 class RegionStackTest : public ::testing::Test {
  protected:
   Region& push(RegionKind kind = RegionKind::scope) {

@@ -2,8 +2,6 @@
 // What a later backward() needs is kept, and gives the gradients that it gives without scopes.
 #include "scope_test.h"
 
-#include <ctime>
-
 namespace tensorscope_test {
 namespace {
 
@@ -255,12 +253,6 @@ TEST(GraphTest, AnOlderTensorThatAnEscapedGraphAloneHoldsIsNobodysLoss) {
   auto held = torch::full({4}, 3.0);
   with_torch([&] { escaped = (w * held).sum(); });
   EXPECT_EQ(value(held), 12) << "a handle holds it";
-}
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 TEST(GraphTest, StateCarriedThroughThousandsOfScopesStaysLinear) {

@@ -8,6 +8,8 @@
 
 #include <malloc.h>
 
+#include <ctime>
+
 namespace tensorscope_test {
 
 using at::Tensor;
@@ -76,6 +78,13 @@ class MemoryWitness {
 inline std::size_t heap_bytes() {
   const auto info = mallinfo2();
   return info.uordblks + info.hblkhd;
+}
+
+/// Processor time of this thread: other programs do not disturb it much.
+inline double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 /// A small network with running statistics and random masks.

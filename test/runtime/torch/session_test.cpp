@@ -184,5 +184,36 @@ TEST(SessionTest, TrainingInASessionGivesTheSameBits) {
   EXPECT_TRUE(same_bits(results[0], results[1]));
 }
 
+TEST(SessionTest, ReleasesInALongSessionStayLinear) {
+  Session session;
+  std::vector<Tensor> views;
+  double first = 0, last = 0;
+  constexpr int third = 3000;
+  for (int i = 0; i < 3 * third; ++i) {
+    auto tensor = torch::ones({1});
+    views.push_back(tensor.view({1, 1}));
+    const auto start = thread_seconds();
+    tensorscope::release(tensor);
+    (i < third ? first : last) += i < third || i >= 2 * third ? thread_seconds() - start : 0;
+  }
+  EXPECT_LT(last, 3 * first) << "a search through all views would be five times slower";
+  use_after_release([&] { views.front().view({-1}); });
+}
+
+TEST(SessionTest, RetainingOldTensorsInALongSessionStaysLinear) {
+  Session session;
+  std::vector<Tensor> held;
+  double first = 0, last = 0;
+  constexpr int third = 6000;
+  for (int i = 0; i < 3 * third; ++i) {
+    for (int j = 0; j < 2; ++j)
+      held.push_back(torch::empty({1}));
+    const auto start = thread_seconds();
+    tensorscope::retain(held[i]);
+    (i < third ? first : last) += i < third || i >= 2 * third ? thread_seconds() - start : 0;
+  }
+  EXPECT_LT(last, 3 * first);
+}
+
 } // namespace
 } // namespace tensorscope_test
