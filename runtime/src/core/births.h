@@ -61,6 +61,7 @@ class Births {
   }
 
  private:
+  /// So many are searched one by one, which is faster than hashing. Few operators allocate more.
   static constexpr std::size_t kFew = 32;
 
   std::vector<const void*> addresses_;

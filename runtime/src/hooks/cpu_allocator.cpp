@@ -27,7 +27,7 @@ constinit c10::Allocator* installed = nullptr;
 /// The heap mostly gives some bytes more than were asked for. Eight or more: the requested size stands in the last
 /// eight (`kInTail`). Fewer: their number is part of the deleter.
 constexpr std::size_t kInTail = sizeof(std::uint64_t);
-constexpr std::size_t kSizeKinds = kInTail + 1;
+constexpr std::size_t kSizeKinds = kInTail + 1; // 0 to 7 bytes more than were asked for, and "in the tail"
 
 /// Notes the size that was asked for, and says how.
 std::size_t note_size(void* block, std::size_t requested) {
@@ -74,7 +74,9 @@ void free_raw_block(void* block) {
   if (block != nullptr) {
     const std::size_t given = platform::block_size(block);
     const std::uint64_t tail = given >= kInTail ? noted_size(block, kInTail) : 0;
-    const bool plausible = tail + kInTail <= given && given - tail < 256;
+    // Rounding and alignment make a block larger by less than this; a tail that says otherwise is the program's data.
+    constexpr std::size_t kMostSpare = 256;
+    const bool plausible = tail + kInTail <= given && given - tail < kMostSpare;
     const ThreadRecord* const thread = core::this_thread();
     note_free(block, thread != nullptr ? thread->colour : 0, plausible ? tail : given);
   }

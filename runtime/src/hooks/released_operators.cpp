@@ -13,6 +13,7 @@
 namespace tensorscope::hooks {
 namespace {
 
+/// LibTorch keeps this key for tests of its dispatcher; nothing else has a kernel for it.
 constexpr auto kKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
 
 void check_argument(const c10::IValue& argument, const c10::OperatorHandle& op) {

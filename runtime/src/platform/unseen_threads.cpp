@@ -21,9 +21,9 @@ namespace tensorscope::platform {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kGrace = std::chrono::seconds(30);
-constexpr auto kAsleep = std::chrono::milliseconds(500);
-constexpr auto kBetweenLooks = std::chrono::milliseconds(5);
+constexpr auto kGrace = std::chrono::seconds(30); // a wait must end some time; operators take less
+constexpr auto kAsleep = std::chrono::milliseconds(500); // in one system call: longer than an operator waits for its workers
+constexpr auto kBetweenLooks = std::chrono::milliseconds(5); // a look reads a file for each thread
 
 struct Range {
   std::uintptr_t begin, end;
@@ -69,8 +69,8 @@ int add_torch_code(dl_phdr_info* info, std::size_t, void* ranges) {
 /// Whether the stack from `pointer` upward holds an address of LibTorch's code. Reads through the kernel: the
 /// thread may wake, and its stack may end anywhere.
 bool stack_mentions(std::uintptr_t pointer, const std::vector<Range>& code) {
-  std::vector<std::uintptr_t> words(512);
-  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  std::vector<std::uintptr_t> words(512); // a page
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20; // deeper than LibTorch's own frames reach
   for (std::size_t read = 0; read < kMostBytes; read += words.size() * sizeof(std::uintptr_t)) {
     iovec here{words.data(), words.size() * sizeof(std::uintptr_t)};
     iovec there{reinterpret_cast<void*>(pointer + read), here.iov_len};

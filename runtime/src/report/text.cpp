@@ -95,7 +95,7 @@ void add_site(std::ostringstream& text, const Site& site, const core::ScopePath*
 }
 
 void add_sites(std::ostringstream& text, const std::vector<Site>& sites, Symbolizer& symbolizer) {
-  constexpr std::size_t kShown = 5;
+  constexpr std::size_t kShown = 5; // the largest; JSON has all
   for (std::size_t i = 0; i < std::min(kShown, sites.size()); ++i) {
     text << "  " << bytes_text(sites[i].bytes) << " in " << plural(sites[i].count, "tensor", "tensors") << " of "
          << site_text(sites[i]) << '\n';
