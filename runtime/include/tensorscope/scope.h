@@ -18,7 +18,8 @@ TENSORSCOPE_INLINE_NAMESPACE {
 ///
 /// Owns each tensor that an operator makes on this thread while the scope is the innermost one. Does not own
 /// what is older, views of what is older, what `backward()`, an optimizer's `step` or another part of
-/// LibTorch makes for itself, and what operators hidden from LibTorch's observers make.
+/// LibTorch makes for itself, what a function's static variable is initialised with, and what operators hidden
+/// from LibTorch's observers make.
 ///
 /// At the end, whatever it owns and something still holds is released (see `OnEscape`), except what was
 /// retained or promoted, what an adopted owner or a `.grad` holds, and what `backward()` of a kept tensor, or
@@ -83,6 +84,10 @@ class [[nodiscard]] Scope {
 /// A body that throws closes its scope and keeps nothing; the exception goes on. Throws `EscapeError` under
 /// `on_escape=throw`. A result type that the traversal can't look into is a compile-time error that says
 /// what to do.
+///
+/// Callables are the exception: a `std::function`, a lambda with captures, a future or a thread compiles as a result,
+/// and nobody can look into it. What it captured, or will deliver, is released like anything that is not part of
+/// the result. `retain` those tensors before they are captured, or return them beside the callable.
 ///
 /// Costs about as much as a function call and a few cache lines when the body makes no tensor.
 template <class Body>

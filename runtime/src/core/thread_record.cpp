@@ -34,6 +34,7 @@ struct ThreadEnd {
     record->operator_stamp.fetch_add(record->operator_stamp.load() & 1);
     record->depths = {};
     record->births.clear();
+    record->statics.clear();
     record->in_use.store(false, std::memory_order_release);
     record = nullptr;
     ended = true;

@@ -33,12 +33,19 @@ class Counter {
 };
 
 /// Kinds of device that have figures of their own; what is beyond counts as the last.
-inline constexpr std::size_t kDeviceKinds = 24;
+inline constexpr std::size_t kDeviceKinds = 24; // LibTorch has at most 21
 /// Each thread's allocations bear one of these marks, so that bytes tell which thread they came from.
-inline constexpr std::size_t kColours = 32;
+inline constexpr std::size_t kColours = 32; // threads beyond share them
 
 struct DeviceCounters {
   Counter created, released, retained, returned, adopted, graph, graph_bytes, escaped;
+};
+
+/// A function's static variable that is being initialised inside a region.
+struct StaticInitialisation {
+  const void* guard = nullptr;
+  const Region* region = nullptr;
+  std::uint64_t region_number = 0;
 };
 
 struct ThreadRecord {
@@ -55,6 +62,7 @@ struct ThreadRecord {
   Region* session = nullptr;
   const OperatorInfo* current_operator = nullptr; ///< the outermost one that runs
   std::uint32_t operators_since_scope = 0;
+  std::vector<StaticInitialisation> statics; ///< that run now, the innermost last
   std::vector<std::unique_ptr<Region>> spare; ///< closed regions, for the next opening
   std::size_t region_count = 0;               ///< open and spare
 
@@ -63,7 +71,7 @@ struct ThreadRecord {
     const char* name = nullptr;
     const OperatorInfo* info = nullptr;
   };
-  static constexpr std::size_t kKnownOperators = 256;
+  static constexpr std::size_t kKnownOperators = 256; // a training step runs some dozens
   std::array<KnownOperator, kKnownOperators> known_operators;
 
   // The ledger, at level `full`.

@@ -74,6 +74,22 @@ bool look_for_interposers() {
   return false;
 }
 
+/// Undoes one level of library depth that was begun in `region`. Returns the region that was opened since and left open,
+/// which would put the depth back at its own end, if there is one.
+core::Region* leave_library(core::ThreadRecord& thread, const core::Region* region) noexcept {
+  if (thread.innermost == region) {
+    thread.depths.library -= thread.depths.library != 0;
+    return nullptr;
+  }
+  for (core::Region* inside = thread.innermost; inside != nullptr; inside = inside->outer) {
+    if (inside->outer == region) {
+      inside->outer_depths.library -= inside->outer_depths.library != 0;
+      return inside;
+    }
+  }
+  return nullptr;
+}
+
 } // namespace
 
 LibraryCall::LibraryCall(bool observed) noexcept {
@@ -97,15 +113,35 @@ LibraryCall::~LibraryCall() {
     observe_again(*thread);
   }
   leave_operator(*thread);
-  if (thread->innermost == region_) {
-    thread->depths.library -= thread->depths.library != 0;
+  if (core::Region* const inside = leave_library(*thread, region_)) {
+    inside->outer_observers_off = false;
+  }
+}
+
+void note_static_begins(const void* guard) noexcept {
+  auto* const thread = core::current_record;
+  if (thread == nullptr || thread->innermost == nullptr) {
     return;
   }
-  // A region was opened in the call and left open: it would put the call's depth back at its end.
-  for (core::Region* region = thread->innermost; region != nullptr; region = region->outer) {
-    if (region->outer == region_) {
-      region->outer_depths.library -= region->outer_depths.library != 0;
-      region->outer_observers_off = false;
+  try {
+    thread->statics.push_back({guard, thread->innermost, thread->innermost->number});
+  } catch (...) {
+    return; // memory is short: the scope owns what the initialiser makes
+  }
+  ++thread->depths.library;
+}
+
+void note_static_ends(const void* guard) noexcept {
+  auto* const thread = core::current_record;
+  if (thread == nullptr || thread->statics.empty() || thread->statics.back().guard != guard) {
+    return; // it began outside of any region
+  }
+  const auto ended = thread->statics.back();
+  thread->statics.pop_back();
+  // A region that the initialiser closed has put the depth of the code around it back.
+  for (const core::Region* region = thread->innermost; region != nullptr; region = region->outer) {
+    if (region == ended.region && region->number == ended.region_number) {
+      leave_library(*thread, region);
       return;
     }
   }

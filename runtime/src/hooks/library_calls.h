@@ -46,6 +46,11 @@ class TENSORSCOPE_API LibraryCall {
 /// `closure` as user code inside a library call: what it makes belongs to the scope around the call.
 TENSORSCOPE_API std::function<at::Tensor()> as_user_code(std::function<at::Tensor()> closure);
 
+/// A function's static variable begins to be initialised on this thread, or that is over, by an exception perhaps: what
+/// is made meanwhile is as long-lived as the variable, and no scope's.
+TENSORSCOPE_API void note_static_begins(const void* guard) noexcept;
+TENSORSCOPE_API void note_static_ends(const void* guard) noexcept;
+
 /// LibTorch or the program took a reference to the `.grad` of `tensor`.
 TENSORSCOPE_API void note_gradient_access(c10::TensorImpl* tensor) noexcept;
 
