@@ -17,7 +17,9 @@ namespace tensorscope {
 //     attributes of jit::Module; parameters and state of the optimizers;
 //   - the fields of plain aggregates, at any depth.
 // What passes and is not looked into: scalars, strings, enums, raw and weak pointers (they keep nothing
-// alive), trivially copyable structs (they can't hold a handle), function objects, lambdas, futures, threads.
+// alive), trivially copyable structs (they can't hold a handle), and callables: std::function, lambdas, bind
+// expressions, futures, promises, threads. Captures can't be listed in C++: tensors that only such an object
+// holds are not reached. Retain them one by one, or make a class with tensorscope_members of the callable.
 //
 // Any other class is a compile-time error, with two ways out. Either say what it holds, by a function in
 // the class's own namespace (members may be of any type that is reached):

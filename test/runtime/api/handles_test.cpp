@@ -4,6 +4,8 @@
 
 #include <tensorscope/tensorscope.h>
 
+#include <functional>
+#include <future>
 #include <type_traits>
 
 namespace {
@@ -157,6 +159,65 @@ TEST(AdoptTest, AModuleKeepsWhatItGetsLater) {
     net->register_buffer("late", torch::ones({3}));
   });
   EXPECT_EQ(value(net->named_buffers()["late"]), 3);
+}
+
+struct MaskedImpl : torch::nn::Module {
+  Tensor mask;
+  Tensor forward(const Tensor& x) { return x * mask; }
+  template <class Visitor>
+  friend void tensorscope_members(Visitor& visitor, const MaskedImpl& module) {
+    visitor(module.mask);
+  }
+};
+TORCH_MODULE(Masked);
+
+struct ParentImpl : torch::nn::Module {
+  Masked child = register_module("child", Masked());
+  template <class Visitor>
+  friend void tensorscope_members(Visitor& visitor, const ParentImpl& module) {
+    visitor(module.child);
+  }
+};
+
+TEST(AdoptTest, AModuleThatSaysSoKeepsTensorsThatItDidNotRegister) {
+  Masked by_holder;
+  tensorscope::adopt(by_holder);
+  const auto by_pointer = std::make_shared<MaskedImpl>();
+  tensorscope::adopt(by_pointer);
+  const auto parent = std::make_shared<ParentImpl>();
+  tensorscope::adopt(parent);
+  with_torch([&] {
+    by_holder->mask = torch::ones({2});
+    by_pointer->mask = torch::ones({3});
+    parent->child->mask = torch::ones({4});
+  });
+  EXPECT_EQ(value(by_holder->mask) + value(by_pointer->mask) + value(parent->child->mask), 9);
+}
+
+TEST(AdoptTest, AModuleBehindAnotherTypeIsKnownByItsRegisteredTensorsAlone) {
+  Masked masked;
+  torch::nn::Sequential all(masked);
+  tensorscope::adopt(all);
+  with_torch([&] { masked->mask = torch::ones({2}); });
+  EXPECT_THROW(value(masked->mask), UseAfterRelease);
+}
+
+TEST(CallableResultTest, CapturesAreReleasedUnlessTheyAreRetained) {
+  const auto sum = with_torch([] {
+    const auto weights = torch::ones({3});
+    return std::function([weights] { return value(weights); });
+  });
+  EXPECT_THROW(sum(), UseAfterRelease);
+  const auto kept = with_torch([] {
+    return [weights = tensorscope::retain(torch::ones({3}))] { return value(weights); };
+  });
+  EXPECT_EQ(kept(), 3);
+  std::promise<Tensor> promise;
+  auto future = with_torch([&] {
+    promise.set_value(torch::ones({3}));
+    return promise.get_future();
+  });
+  EXPECT_THROW(value(future.get()), UseAfterRelease);
 }
 
 TEST(ReleaseCallTest, NamesTheTensorTheCallAndItsPlace) {

@@ -74,6 +74,9 @@ inline void adopt_object(const c10::intrusive_ptr<c10::ivalue::Object>& object) 
 /// case until the innermost scope or session that is open when it is destroyed has ended; the object must live
 /// that long. A temporary and a single tensor are retained, and that is all.
 ///
+/// A module's tensors that are neither registered parameters nor buffers are reached only if the module's type declares
+/// `tensorscope_members`, and is the type that `owner` names: not through a `Sequential`, an `AnyModule` or a base class.
+///
 /// LibTorch's own optimizers need no adoption: their state is seen as it is made. An optimizer of your own
 /// that keeps tensors elsewhere than in `state()` does, with a `tensorscope_members`.
 template <class T>
