@@ -8,17 +8,18 @@
 #include <ATen/SequenceNumber.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/dynamo/compiled_autograd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <mutex>
 
 namespace tensorscope::hooks {
 namespace {
 
+using torch::autograd::AccumulateGrad;
 using torch::autograd::Node;
 
 /// Held by LibTorch while a node runs and while it lets go of what it saved.
@@ -26,9 +27,15 @@ struct NodeMutex : Node {
   static std::mutex& of(Node& node) { return node.*(&NodeMutex::mutex_); }
 };
 
-/// Leaves' accumulators bear the highest number. Their leaves are the program's.
-bool is_accumulator(const Node& node) {
-  return node.sequence_nr() == std::numeric_limits<std::uint64_t>::max();
+/// What a leaf's accumulator keeps: the leaf, and its gradient unless that is just being added to. Read without the
+/// collection, which refuses an accumulator with a hook.
+std::vector<at::Tensor> saved_by(AccumulateGrad& accumulator) {
+  std::vector<at::Tensor> saved{accumulator.variable};
+  const std::unique_lock lock(NodeMutex::of(accumulator), std::try_to_lock);
+  if (lock && accumulator.variable.defined()) {
+    saved.push_back(accumulator.variable.unsafeGetTensorImpl()->grad());
+  }
+  return saved;
 }
 
 } // namespace
@@ -68,6 +75,12 @@ void GraphWalk::add(Node* node) {
 
 bool GraphWalk::visit_saved(Node& node, const at::Tensor& root, const Visit& visit) {
   using namespace torch::dynamo::autograd;
+  if (auto* const accumulator = dynamic_cast<AccumulateGrad*>(&node)) {
+    for (const at::Tensor& tensor : saved_by(*accumulator)) {
+      visit_tensor(tensor, root, node, false, visit);
+    }
+    return true;
+  }
   AutogradCompilerCall call(SizeInput::STATIC);
   NodeCall node_call(0, node.getptr());
   CompiledNodeArgs arguments(call, node_call);
@@ -85,16 +98,21 @@ bool GraphWalk::visit_saved(Node& node, const at::Tensor& root, const Visit& vis
       told = std::strstr(error.what(), torch::autograd::ERR_BACKWARD_TWICE) != nullptr;
     }
   }
-  const bool made_here = node.thread_id() == this_thread_ && !is_accumulator(node);
+  const bool made_here = node.thread_id() == this_thread_;
   for (const at::Tensor& tensor : call.tensor_args.inputs) {
-    for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
-      visit({tensor, storage, root, node, made_here});
-    });
-    if (tensor.defined() && tensor.grad_fn()) {
-      add(tensor.grad_fn().get());
-    }
+    visit_tensor(tensor, root, node, made_here, visit);
   }
   return told;
+}
+
+void GraphWalk::visit_tensor(const at::Tensor& tensor, const at::Tensor& root, const Node& node, bool made_here,
+                             const Visit& visit) {
+  for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
+    visit({tensor, storage, root, node, made_here});
+  });
+  if (tensor.defined() && tensor.grad_fn()) {
+    add(tensor.grad_fn().get());
+  }
 }
 
 void GraphOnlyStorages::add(const SavedTensor& saved) {

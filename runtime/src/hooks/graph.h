@@ -27,11 +27,11 @@ std::uint64_t next_node_number();
 
 /// A tensor that a node keeps for its backward pass, as the walk meets it.
 struct SavedTensor {
-  const at::Tensor& tensor; ///< as the node unpacks it: a new object where the node saved its own result
+  const at::Tensor& tensor; ///< as the node unpacks it: a new object where it saved its own result
   c10::StorageImpl& storage;
   const at::Tensor& root;   ///< the first that needs it
   const torch::autograd::Node& node;
-  bool made_here; ///< the node was made on this thread since the walk's first number
+  bool made_here; ///< the node was made on this thread since the walk's first number, and is no leaf's
 };
 
 /// Walks the graphs of tensors, each node once, as far as nodes were made on this thread since `first_node`, or on other
@@ -50,6 +50,8 @@ class GraphWalk {
   bool is_older(const torch::autograd::Node& node) const;
   void add(torch::autograd::Node* node);
   bool visit_saved(torch::autograd::Node& node, const at::Tensor& root, const Visit& visit);
+  void visit_tensor(const at::Tensor& tensor, const at::Tensor& root, const torch::autograd::Node& node, bool made_here,
+                    const Visit& visit);
 
   std::uint64_t first_node_;
   std::uint64_t this_thread_;

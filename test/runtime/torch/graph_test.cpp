@@ -190,6 +190,32 @@ TEST(GraphTest, ADetachedResultKeepsNoGraph) {
   EXPECT_NEAR(value(loss), 64 * 64 * std::exp(std::sin(std::exp(1.0))), 1);
 }
 
+/// Runs while the leaf's node holds its lock.
+struct ScopeInHook : autograd::PostAccumulateGradHook {
+  explicit ScopeInHook(Tensor& made, Tensor& let_go) : result(made), escaped(let_go) {}
+  void operator()(const Tensor& leaf) override {
+    const AutoGradMode with_graph(true);
+    result = with_torch([&] {
+      escaped = torch::ones({3});
+      return (leaf * 2).exp().sum();
+    });
+  }
+  Tensor& result;
+  Tensor& escaped;
+};
+
+TEST(GraphTest, AScopeInTheHookOfALeafTellsWhatItsGraphsNeed) {
+  Tensor result, escaped;
+  auto w = torch::ones({3}, requires_grad());
+  autograd::impl::set_post_acc_grad_hooks(w, std::make_unique<ScopeInHook>(result, escaped));
+  w.sum().backward();
+  use_after_release([&] { value(escaped); });
+  autograd::impl::set_post_acc_grad_hooks(w, nullptr);
+  w.mutable_grad() = Tensor();
+  result.backward();
+  EXPECT_NEAR(value(w.grad()), 6 * std::exp(2.0), 1e-4);
+}
+
 /// A step whose operators make things inside for their backward pass: indices, statistics, probabilities.
 Tensor loss_with_inner_tensors(nn::Sequential& net) {
   return nn::functional::cross_entropy(net->forward(torch::randn({4, 1, 8, 8})), torch::arange(4));
