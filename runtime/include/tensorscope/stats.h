@@ -27,7 +27,7 @@ struct DeviceStats {
   std::uint64_t retained = 0; ///< taken out by `retain`
   std::uint64_t returned = 0; ///< left its scope in a result
   std::uint64_t adopted = 0;  ///< kept at a scope's end for an owner: a `.grad`, an adopted module
-  std::uint64_t graph = 0;    ///< kept at a scope's end because `backward()` needs it
+  std::uint64_t graph = 0;    ///< kept for `backward()` at a scope's end, what operators made inside for it included
   std::uint64_t graph_bytes = 0;
   std::uint64_t escaped = 0;  ///< met a scope's end while held elsewhere (released or not, see `OnEscape`)
   /// Allocated by this thread and not freed yet, owned by a scope or not; on the CPU only. A storage without
