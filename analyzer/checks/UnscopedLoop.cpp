@@ -16,7 +16,9 @@ namespace {
 /// A loop's creations with no scope open, and what its iterations leave behind.
 struct LoopFacts {
   std::vector<const Fact *> Creations;
-  /// Statements whose tensors are added to something that outlives the loop.
+  /// Tensors that are added to something that outlives the loop.
+  std::set<StorageID> Kept;
+  /// Statements that make one of them.
   llvm::DenseSet<unsigned> KeepingStatements;
   bool Repeats = false;
 };
@@ -28,6 +30,8 @@ public:
         OneElement(Input.Flow.oneElementStorages()) {}
 
   void visit(const Fact &F, llvm::ArrayRef<State> Before) {
+    if (F.Kind == FactKind::Use || F.Kind == FactKind::UseDeep)
+      noteUse(F, Before);
     // What a callee's scope gives out is not made here.
     bool IsCreation = F.Kind == FactKind::CreateInside ||
                       (F.Kind == FactKind::Create && !F.IsMadeInScope &&
@@ -52,8 +56,8 @@ public:
     std::vector<FlowFinding> Findings;
     for (const auto &[Loop, L] : Loops) {
       auto Lost = llvm::find_if(L.Creations, [&](const Fact *F) {
-        return !L.KeepingStatements.contains(F->Statement) &&
-               !OneElement.count(F->Storage);
+        return !L.Kept.count(F->Storage) && !OneElement.count(F->Storage) &&
+               !isStepToKept(L, *F);
       });
       if (!L.Repeats || Lost == L.Creations.end())
         continue;
@@ -74,6 +78,24 @@ private:
     return L;
   }
 
+  /// What is made out of nothing that was there before, on the way to what is
+  /// kept, belongs to it: `weights.push_back(torch::randn({8, 8}) * 0.1)`. So
+  /// does what the function that made it dropped.
+  bool isStepToKept(const LoopFacts &L, const Fact &Creation) const {
+    return L.KeepingStatements.contains(Creation.Statement) &&
+           (Creation.Kind == FactKind::CreateInside ||
+            !ReadsOlder.contains(Creation.At));
+  }
+
+  /// Remembers the calls that look at tensors which no iteration made.
+  void noteUse(const Fact &Use, llvm::ArrayRef<State> Before) {
+    StateStore &Store = Input.Flow.store();
+    for (const State &S : Before)
+      for (StorageID Used : Store.reachable(S, Use.Src))
+        if (!StatementOf.count(Used))
+          ReadsOlder.insert(Use.At);
+  }
+
   /// What the end of an iteration finds among the elements of a container that
   /// is older than the loop.
   void collectKept(const State &S, LoopID Loop) {
@@ -91,8 +113,10 @@ private:
         continue;
       for (const Held &H : It->second.Storages)
         if (auto Found = StatementOf.find(H.Storage);
-            Found != StatementOf.end())
+            Found != StatementOf.end()) {
+          Loops[Loop].Kept.insert(H.Storage);
           Loops[Loop].KeepingStatements.insert(Found->second);
+        }
     }
   }
 
@@ -101,6 +125,7 @@ private:
   llvm::MapVector<LoopID, LoopFacts> Loops;
   const std::set<StorageID> OneElement;
   llvm::DenseMap<StorageID, unsigned> StatementOf;
+  llvm::DenseSet<const Stmt *> ReadsOlder;
 };
 
 } // namespace

@@ -34,6 +34,17 @@ FunctionModel ApiModel::libraryDefault(const FunctionDecl *F) {
     return Model;
 
   Model.ResultArg = HasObject ? ThisArg : 0;
+  // What an iterator, a pointer or a proxy gives out was there before, also by
+  // value.
+  OverloadedOperatorKind Operator = F->getOverloadedOperator();
+  bool IsUnary = F->getNumParams() + HasObject == 1;
+  bool IsConversion = isa<CXXConversionDecl>(F);
+  if (IsConversion || Operator == OO_Arrow ||
+      (Operator == OO_Star && IsUnary)) {
+    Model.Result = IsConversion ? ResultKind::Alias : ResultKind::Element;
+    Model.UsesTensors = false;
+    return Model;
+  }
   if (IsStandard)
     Model.Result = Result->isReferenceType() || Result->isPointerType()
                        ? ResultKind::Element

@@ -219,6 +219,42 @@ struct Stack : torch::nn::Module {
       layers.push_back(register_module("layer" + std::to_string(i), torch::nn::Linear(13, 13)));
   }
 };
+// What is made out of nothing older, on the way to what is kept, is part of making it.
+std::vector<torch::Tensor> makeScaledParameters(int n) {
+  std::vector<torch::Tensor> list;
+  for (int i = 0; i < n; ++i)
+    list.push_back(torch::randn({8, 8}) * 0.1);
+  return list;
+}
+// The list keeps the loss; what the model gave on the way to it is dropped, on a line of its own or not.
+std::vector<torch::Tensor> keepsTheLossOnly(torch::nn::Linear &net, const std::vector<torch::Tensor> &xs,
+                                            const torch::Tensor &target) {
+  std::vector<torch::Tensor> history;
+  for (const auto &x : xs) {
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this loop creates tensors in each iteration with no scope open; open one scope per iteration with 'with_torch' or 'Scope' [tensorscope-unscoped-loop]
+    auto loss = torch::nn::functional::mse_loss(net->forward(x), target);
+    history.push_back(loss);
+  }
+  return history;
+}
+std::vector<torch::Tensor> keepsAll(torch::nn::Linear &net, const std::vector<torch::Tensor> &xs) {
+  std::vector<torch::Tensor> outputs;
+  for (const auto &x : xs)
+    outputs.push_back(net->forward(x));
+  return outputs;
+}
+// Whether a function of another file makes a tensor is not known, not even where it gives one out.
+void anotherFile(const torch::Tensor &x, int n) {
+  for (int i = 0; i < n; ++i)
+    log_value(model(x).size(0));
+}
+// Looking through an iterator makes nothing, also where it gives out values.
+void iterated(torch::nn::Module &module, const c10::List<torch::Tensor> &list) {
+  for (const auto &item : module.named_parameters())
+    log_value(static_cast<double>(item.key().size()));
+  for (const torch::Tensor t : list)
+    log_value(t.numel());
+}
 void inPlaceWork(std::vector<torch::Tensor> &list, int n) {
   for (auto &t : list)
     t.zero_();

@@ -10,9 +10,28 @@ namespace c10 {
 
 struct IValue;
 
+namespace impl {
+template <class T>
+class ListElementReference final {
+ public:
+  operator T() const;
+};
+template <class T>
+class ListIterator final {
+ public:
+  ListElementReference<T> operator*() const;
+  ListIterator& operator++();
+  friend bool operator!=(const ListIterator& a, const ListIterator& b) {
+    return false;
+  }
+};
+}  // namespace impl
+
 template <class T>
 class List final {
  public:
+  impl::ListIterator<T> begin() const;
+  impl::ListIterator<T> end() const;
   List();
   List(std::initializer_list<T> values);
   explicit List(ArrayRef<T> values);
