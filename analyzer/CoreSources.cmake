@@ -23,6 +23,7 @@ set(TENSORSCOPE_CORE_SOURCES
     model/TypeModel.cpp
     utils/AstUtils.cpp
     utils/BodyIndex.cpp
+    utils/Words.cpp
 )
 
 # The model files, as string literals of one source.

@@ -21,6 +21,8 @@ enum class ResultKind {
   Element,    ///< an element of an argument, by reference
   Iterator,   ///< a position in an argument
   Collect,    ///< a carrier of all that the arguments reach
+  Tuple,      ///< a tuple of the arguments
+  References, ///< a tuple that refers to the arguments; assigning it writes them
   Call,       ///< whatever the callable argument returns
 };
 
@@ -31,6 +33,9 @@ enum class EffectKind {
   Insert,       ///< every later argument is added to the elements of this one
   Clear,        ///< all elements are dropped
   Reset,        ///< the handle becomes undefined
+  Become,       ///< holds what the argument after it holds, or nothing
+  Swap,         ///< it and the argument after it change places
+  Exchange,     ///< becomes the argument after it; the result is what it was
   Forget,       ///< rewritten in a way that is not modelled
   Borrow,       ///< the result points into it without owning it
   Keep,         ///< may be kept by somebody who is not modelled
@@ -39,6 +44,7 @@ enum class EffectKind {
   RunInLoop,    ///< the callable argument runs once per element
   BeginSession, ///< opens the thread's session
   EndSession,   ///< closes it and releases what it owns
+  EndScope,     ///< ends the scope of this guard; what follows it is the result
   OneElement,   ///< its tensor has one element, whatever made it
   QueryDefined, ///< true when the handle holds a tensor
   QueryAlive,   ///< true when the storage has not been released

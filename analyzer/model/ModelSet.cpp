@@ -2,8 +2,8 @@
 #include "model/ModelSet.h"
 
 #include "model/BuiltinModels.h"
+#include "utils/Words.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/StringSaver.h"
@@ -37,39 +37,81 @@ struct ModelFile {
   std::vector<FunctionRow> Functions;
 };
 
-std::optional<ResultKind> resultKind(llvm::StringRef Verb) {
-  return llvm::StringSwitch<std::optional<ResultKind>>(Verb)
-      .Case("none", ResultKind::None)
-      .Case("new", ResultKind::New)
-      .Case("alias", ResultKind::Alias)
-      .Case("maybe-alias", ResultKind::MaybeAlias)
-      .Case("element", ResultKind::Element)
-      .Case("iterator", ResultKind::Iterator)
-      .Case("collect", ResultKind::Collect)
-      .Case("call", ResultKind::Call)
-      .Default(std::nullopt);
+/// A word of the file format, and what it means.
+template <typename T> struct Word {
+  llvm::StringLiteral Name;
+  T Value;
+};
+
+constexpr Word<ResultKind> ResultWords[] = {
+    {"none", ResultKind::None},
+    {"new", ResultKind::New},
+    {"alias", ResultKind::Alias},
+    {"maybe-alias", ResultKind::MaybeAlias},
+    {"element", ResultKind::Element},
+    {"iterator", ResultKind::Iterator},
+    {"collect", ResultKind::Collect},
+    {"tuple", ResultKind::Tuple},
+    {"references", ResultKind::References},
+    {"call", ResultKind::Call},
+};
+
+constexpr Word<EffectKind> EffectWords[] = {
+    {"retain", EffectKind::Retain},
+    {"adopt", EffectKind::Adopt},
+    {"release", EffectKind::Release},
+    {"insert", EffectKind::Insert},
+    {"clear", EffectKind::Clear},
+    {"reset", EffectKind::Reset},
+    {"become", EffectKind::Become},
+    {"swap", EffectKind::Swap},
+    {"exchange", EffectKind::Exchange},
+    {"forget", EffectKind::Forget},
+    {"borrow", EffectKind::Borrow},
+    {"keep", EffectKind::Keep},
+    {"run-in-scope", EffectKind::RunInScope},
+    {"run-once", EffectKind::RunOnce},
+    {"run-in-loop", EffectKind::RunInLoop},
+    {"begin-session", EffectKind::BeginSession},
+    {"end-session", EffectKind::EndSession},
+    {"end-scope", EffectKind::EndScope},
+    {"one-element", EffectKind::OneElement},
+    {"query-defined", EffectKind::QueryDefined},
+    {"query-alive", EffectKind::QueryAlive},
+};
+
+constexpr Word<TypeRole> RoleWords[] = {
+    {"handle", TypeRole::Handle},     {"carrier", TypeRole::Carrier},
+    {"borrower", TypeRole::Borrower}, {"module", TypeRole::Module},
+    {"scope", TypeRole::Scope},       {"session", TypeRole::Session},
+    {"none", TypeRole::None},
+};
+
+constexpr llvm::StringRef Keys[] = {"version", "types",  "functions", "name",
+                                    "is",      "names",  "effects",   "result",
+                                    "uses-tensors"};
+
+template <typename T, size_t N>
+std::optional<T> meaning(const Word<T> (&Words)[N], llvm::StringRef Name) {
+  for (const Word<T> &W : Words)
+    if (W.Name == Name)
+      return W.Value;
+  return std::nullopt;
 }
 
-std::optional<EffectKind> effectKind(llvm::StringRef Verb) {
-  return llvm::StringSwitch<std::optional<EffectKind>>(Verb)
-      .Case("retain", EffectKind::Retain)
-      .Case("adopt", EffectKind::Adopt)
-      .Case("release", EffectKind::Release)
-      .Case("insert", EffectKind::Insert)
-      .Case("clear", EffectKind::Clear)
-      .Case("reset", EffectKind::Reset)
-      .Case("forget", EffectKind::Forget)
-      .Case("borrow", EffectKind::Borrow)
-      .Case("keep", EffectKind::Keep)
-      .Case("run-in-scope", EffectKind::RunInScope)
-      .Case("run-once", EffectKind::RunOnce)
-      .Case("run-in-loop", EffectKind::RunInLoop)
-      .Case("begin-session", EffectKind::BeginSession)
-      .Case("end-session", EffectKind::EndSession)
-      .Case("one-element", EffectKind::OneElement)
-      .Case("query-defined", EffectKind::QueryDefined)
-      .Case("query-alive", EffectKind::QueryAlive)
-      .Default(std::nullopt);
+template <typename T, size_t N>
+void addNames(const Word<T> (&Words)[N], std::vector<llvm::StringRef> &Names) {
+  for (const Word<T> &W : Words)
+    Names.push_back(W.Name);
+}
+
+/// An error's text, in memory that lives as long as the reading: what a YAML
+/// reader's \p Context is.
+llvm::StringRef unknownWord(void *Context, llvm::StringRef What,
+                            llvm::StringRef Name,
+                            llvm::ArrayRef<llvm::StringRef> Known) {
+  return static_cast<llvm::StringSaver *>(Context)->save(
+      What + " '" + Name + "'" + suggestionFor(Name, Known));
 }
 
 } // namespace
@@ -82,27 +124,37 @@ LLVM_YAML_IS_FLOW_SEQUENCE_VECTOR(tensorscope::Clause)
 namespace llvm::yaml {
 using namespace tensorscope;
 
-template <> struct ScalarEnumerationTraits<TypeRole> {
-  static void enumeration(IO &IO, TypeRole &Role) {
-    IO.enumCase(Role, "handle", TypeRole::Handle);
-    IO.enumCase(Role, "carrier", TypeRole::Carrier);
-    IO.enumCase(Role, "borrower", TypeRole::Borrower);
-    IO.enumCase(Role, "module", TypeRole::Module);
-    IO.enumCase(Role, "scope", TypeRole::Scope);
-    IO.enumCase(Role, "session", TypeRole::Session);
-    IO.enumCase(Role, "none", TypeRole::None);
+template <> struct ScalarTraits<TypeRole> {
+  static void output(const TypeRole &Role, void *, raw_ostream &OS) {
+    OS << static_cast<int>(Role);
   }
+  static StringRef input(StringRef Text, void *Context, TypeRole &Role) {
+    std::optional<TypeRole> Known = meaning(RoleWords, Text);
+    if (!Known) {
+      std::vector<StringRef> Names;
+      addNames(RoleWords, Names);
+      return unknownWord(Context, "unknown role of a type", Text, Names);
+    }
+    Role = *Known;
+    return {};
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
 
 template <> struct ScalarTraits<Clause> {
   static void output(const Clause &Value, void *, raw_ostream &OS) {
     OS << Value.Verb;
   }
-  static StringRef input(StringRef Text, void *, Clause &Value) {
+  static StringRef input(StringRef Text, void *Context, Clause &Value) {
     auto [Verb, Rest] = Text.split('(');
     Value.Verb = Verb.trim().str();
-    if (!resultKind(Value.Verb) && !effectKind(Value.Verb))
-      return "unknown word in a model row";
+    if (!meaning(ResultWords, Value.Verb) && !meaning(EffectWords, Value.Verb)) {
+      std::vector<StringRef> Names;
+      addNames(ResultWords, Names);
+      addNames(EffectWords, Names);
+      return unknownWord(Context, "unknown word in a model row:", Value.Verb,
+                         Names);
+    }
     if (Rest.empty())
       return {};
     int Index = 0;
@@ -134,10 +186,10 @@ template <> struct MappingTraits<FunctionRow> {
     IO.mapOptional("uses-tensors", Row.UsesTensors, true);
   }
   static std::string validate(IO &, FunctionRow &Row) {
-    if (!Row.Result.Verb.empty() && !resultKind(Row.Result.Verb))
+    if (!Row.Result.Verb.empty() && !meaning(ResultWords, Row.Result.Verb))
       return "'" + Row.Result.Verb + "' is no result";
     for (const Clause &C : Row.Effects)
-      if (!effectKind(C.Verb))
+      if (!meaning(EffectWords, C.Verb))
         return "'" + C.Verb + "' is no effect";
     return {};
   }
@@ -176,11 +228,11 @@ ModelSet &ModelSet::operator=(ModelSet &&) = default;
 static FunctionModel toModel(const FunctionRow &Row) {
   FunctionModel Model;
   Model.UsesTensors = Row.UsesTensors;
-  if (auto Kind = resultKind(Row.Result.Verb))
+  if (auto Kind = meaning(ResultWords, Row.Result.Verb))
     Model.Result = *Kind;
   Model.ResultArg = Row.Result.Arg.value_or(ThisArg);
   for (const Clause &C : Row.Effects)
-    Model.Effects.push_back({*effectKind(C.Verb), C.Arg.value_or(ThisArg)});
+    Model.Effects.push_back({*meaning(EffectWords, C.Verb), C.Arg.value_or(ThisArg)});
   return Model;
 }
 
@@ -203,11 +255,14 @@ static bool isExactName(llvm::StringRef Name) {
 llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
   std::string FirstError;
   ModelFile File;
-  llvm::yaml::Input In(llvm::MemoryBufferRef(Yaml, FileName), nullptr,
+  llvm::BumpPtrAllocator Allocator;
+  llvm::StringSaver ErrorTexts(Allocator);
+  llvm::yaml::Input In(llvm::MemoryBufferRef(Yaml, FileName), &ErrorTexts,
                        keepFirstError, &FirstError);
   In >> File;
   if (In.error())
-    return llvm::createStringError(In.error(), FirstError);
+    return llvm::createStringError(
+        In.error(), FirstError + keySuggestion(FirstError, Keys));
 
   for (const TypeRow &Row : File.Types)
     T->Types[Row.Name] = Row.Role;

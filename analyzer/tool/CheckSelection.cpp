@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/CheckSelection.h"
 #include "checks/Analyzer.h"
+#include "utils/Words.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace tensorscope {
@@ -9,6 +10,13 @@ CheckSelection::CheckSelection(unsigned Level) {
   for (const CheckInfo &Info : allChecks())
     if (Info.Level <= Level)
       LevelOf[Info.Rule] = Level;
+}
+
+static std::vector<llvm::StringRef> allNames() {
+  std::vector<llvm::StringRef> Names;
+  for (const CheckInfo &Info : allChecks())
+    Names.push_back(Info.Rule);
+  return Names;
 }
 
 llvm::Error CheckSelection::apply(llvm::StringRef Entry) {
@@ -32,7 +40,8 @@ llvm::Error CheckSelection::apply(llvm::StringRef Entry) {
   }
   if (!Found)
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "no check is named '" + Name + "'");
+                                   "no check is named '" + Name + "'" +
+                                       suggestionFor(Name, allNames()));
   return llvm::Error::success();
 }
 

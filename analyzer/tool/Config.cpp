@@ -2,12 +2,14 @@
 #include "tool/Config.h"
 #include "tool/CheckSelection.h"
 #include "tool/Paths.h"
+#include "utils/Words.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/StringSaver.h"
 #include "llvm/Support/YAMLParser.h"
 #include "llvm/Support/YAMLTraits.h"
 
@@ -21,16 +23,44 @@ struct Level {
 struct CheckEntry {
   std::string Name;
 };
+
+struct Bound {
+  unsigned Value = 0;
+};
+
+constexpr llvm::StringRef Keys[] = {"level", "scopes", "small-loop-bound",
+                                    "checks", "models"};
+
+/// An error's text, in memory that lives as long as the reading: what a YAML
+/// reader's \p Context is.
+llvm::StringRef saved(void *Context, const llvm::Twine &Text) {
+  return static_cast<llvm::StringSaver *>(Context)->save(Text);
+}
 } // namespace
 
 template <> struct yaml::ScalarTraits<Level> {
   static void output(const Level &Value, void *, llvm::raw_ostream &OS) {
     OS << Value.Value;
   }
-  static llvm::StringRef input(llvm::StringRef Text, void *, Level &Value) {
+  static llvm::StringRef input(llvm::StringRef Text, void *Context,
+                               Level &Value) {
     if (Text.getAsInteger(10, Value.Value) ||
         Value.Value > tensorscope::CheckSelection::HighestLevel)
-      return "level is 0, 1 or 2";
+      return saved(Context, "level is 0, 1 or 2, not '" + Text + "'");
+    return {};
+  }
+  static QuotingType mustQuote(llvm::StringRef) { return QuotingType::None; }
+};
+
+template <> struct yaml::ScalarTraits<Bound> {
+  static void output(const Bound &Value, void *, llvm::raw_ostream &OS) {
+    OS << Value.Value;
+  }
+  static llvm::StringRef input(llvm::StringRef Text, void *Context,
+                               Bound &Value) {
+    if (Text.getAsInteger(10, Value.Value))
+      return saved(Context,
+                   "small-loop-bound is a number from 0, not '" + Text + "'");
     return {};
   }
   static QuotingType mustQuote(llvm::StringRef) { return QuotingType::None; }
@@ -40,15 +70,13 @@ template <> struct yaml::ScalarTraits<CheckEntry> {
   static void output(const CheckEntry &Entry, void *, llvm::raw_ostream &OS) {
     OS << Entry.Name;
   }
-  static llvm::StringRef input(llvm::StringRef Text, void *,
+  static llvm::StringRef input(llvm::StringRef Text, void *Context,
                                CheckEntry &Entry) {
     Entry.Name = Text.str();
     // Applied to a selection of its own to learn here, with the line at hand,
     // whether it would be refused.
-    if (llvm::Error Failure = tensorscope::CheckSelection(0).apply(Text)) {
-      llvm::consumeError(std::move(Failure));
-      return "no check has this name";
-    }
+    if (llvm::Error Failure = tensorscope::CheckSelection(0).apply(Text))
+      return saved(Context, llvm::toString(std::move(Failure)));
     return {};
   }
   static QuotingType mustQuote(llvm::StringRef) { return QuotingType::None; }
@@ -61,12 +89,15 @@ template <> struct yaml::ScalarTraits<tensorscope::ScopesMode> {
                      llvm::raw_ostream &OS) {
     OS << static_cast<int>(Mode);
   }
-  static llvm::StringRef input(llvm::StringRef Text, void *,
+  static llvm::StringRef input(llvm::StringRef Text, void *Context,
                                tensorscope::ScopesMode &Mode) {
     std::optional<tensorscope::ScopesMode> Known =
         tensorscope::scopesMode(Text);
     if (!Known)
-      return "scopes is auto, required or off";
+      return saved(Context,
+                   "scopes is auto, required or off, not '" + Text + "'" +
+                       tensorscope::suggestionFor(
+                           Text, {"auto", "required", "off"}));
     Mode = *Known;
     return {};
   }
@@ -81,7 +112,10 @@ template <> struct yaml::MappingTraits<tensorscope::Config> {
     if (FindingLevel)
       Config.Level = FindingLevel->Value;
     IO.mapOptional("scopes", Config.Scopes);
-    IO.mapOptional("small-loop-bound", Config.SmallLoopBound);
+    std::optional<Bound> SmallLoopBound;
+    IO.mapOptional("small-loop-bound", SmallLoopBound);
+    if (SmallLoopBound)
+      Config.SmallLoopBound = SmallLoopBound->Value;
     std::vector<CheckEntry> Checks;
     IO.mapOptional("checks", Checks);
     for (CheckEntry &Entry : Checks)
@@ -248,11 +282,13 @@ llvm::Expected<Config> Config::load(llvm::StringRef Path) {
   if (!Rest)
     return Rest.takeError();
   std::string FirstError;
-  yaml::Input In(llvm::MemoryBufferRef(*Rest, Path), nullptr, keepFirstError,
-                 &FirstError);
+  llvm::BumpPtrAllocator Allocator;
+  llvm::StringSaver ErrorTexts(Allocator);
+  yaml::Input In(llvm::MemoryBufferRef(*Rest, Path), &ErrorTexts,
+                 keepFirstError, &FirstError);
   In >> Result;
   if (In.error())
-    return problem(FirstError);
+    return problem(FirstError + keySuggestion(FirstError, Keys));
   return Result;
 }
 

@@ -6,7 +6,7 @@
 #include <tensorscope/tensorscope.h>
 #include <torch/torch.h>
 
-// BAD: {{.*}}.yml:4: unknown word in a model row
+// BAD: {{.*}}.yml:4: unknown word in a model row: 'releases'; did you mean 'release'?
 // ABSENT: {{.*}}.absent.yml: No such file or directory
 void released(torch::Tensor x) {
   tensorscope::release(x);

@@ -52,18 +52,20 @@ TEST(ModelSetTest, MistakesNameFileAndLine) {
   EXPECT_EQ(errorOf("version: 1\n"
                     "functions:\n"
                     "  - {names: [f], effects: [realease(0)]}\n"),
-            "own.yml:3: unknown word in a model row");
+            "own.yml:3: unknown word in a model row: 'realease'; did you mean "
+            "'release'?");
   EXPECT_EQ(errorOf("version: 1\n"
                     "types:\n"
                     "  - {name: T, is: handel}\n"),
-            "own.yml:3: unknown enumerated scalar");
+            "own.yml:3: unknown role of a type 'handel'; did you mean "
+            "'handle'?");
   EXPECT_EQ(errorOf("version: 1\n"
                     "functions:\n"
                     "  - {names: [f], effects: [release(x)]}\n"),
             "own.yml:3: an argument is a number or 'this'");
   EXPECT_EQ(errorOf("version: 2\n"), "own.yml:1: this tool reads version 1");
   EXPECT_EQ(errorOf("version: 1\nfunktions: []\n"),
-            "own.yml:2: unknown key 'funktions'");
+            "own.yml:2: unknown key 'funktions'; did you mean 'functions'?");
 }
 
 } // namespace

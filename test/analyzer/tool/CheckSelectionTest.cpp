@@ -48,6 +48,7 @@ TEST(CheckSelectionTest, EntriesApplyInOrderWithWildcardsAndPrefix) {
 TEST(CheckSelectionTest, AnEntryThatNamesNoCheckIsRefused) {
   CheckSelection Checks(1);
   EXPECT_EQ(refusal(Checks, "use-after-relase"),
-            "no check is named 'use-after-relase'");
+            "no check is named 'use-after-relase'; did you mean "
+            "'use-after-release'?");
   EXPECT_NE(refusal(Checks, "-use[").find("check '-use['"), std::string::npos);
 }

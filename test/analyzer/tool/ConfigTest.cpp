@@ -56,16 +56,26 @@ TEST_F(ConfigTest, AnEmptyFileSetsNothing) {
   }
 }
 
-TEST_F(ConfigTest, AnUnknownKeyIsRefusedAtItsLine) {
-  EXPECT_EQ(problem("level: 1\n\nlevels: 2\n"), "3: unknown key 'levels'");
+TEST_F(ConfigTest, AnUnknownKeyIsRefusedAtItsLineWithTheNearestOne) {
+  EXPECT_EQ(problem("level: 1\n\nlevels: 2\n"),
+            "3: unknown key 'levels'; did you mean 'level'?");
+  EXPECT_EQ(problem("ignored-paths: x\n"), "1: unknown key 'ignored-paths'");
 }
 
 TEST_F(ConfigTest, ABadValueIsRefusedAtItsLine) {
-  EXPECT_EQ(problem("scopes: off\nlevel: 3\n"), "2: level is 0, 1 or 2");
-  EXPECT_EQ(problem("scopes: always\n"), "1: scopes is auto, required or off");
-  EXPECT_EQ(problem("level: 1\nsmall-loop-bound: -3\n"), "2: invalid number");
+  EXPECT_EQ(problem("scopes: off\nlevel: 3\n"), "2: level is 0, 1 or 2, not '3'");
+  EXPECT_EQ(problem("scopes: always\n"),
+            "1: scopes is auto, required or off, not 'always'");
+  EXPECT_EQ(problem("scopes: requird\n"),
+            "1: scopes is auto, required or off, not 'requird'; did you mean "
+            "'required'?");
+  EXPECT_EQ(problem("level: 1\nsmall-loop-bound: -3\n"),
+            "2: small-loop-bound is a number from 0, not '-3'");
   EXPECT_EQ(problem("# first\nchecks:\n  - use-after-release\n  - typo\n"),
-            "4: no check has this name");
+            "4: no check is named 'typo'");
+  EXPECT_EQ(problem("checks:\n  - -unscoped-lop\n"),
+            "2: no check is named 'unscoped-lop'; did you mean "
+            "'unscoped-loop'?");
   EXPECT_EQ(problem("checks: 3\n"), "1: not a sequence");
 }
 
