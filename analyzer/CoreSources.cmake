@@ -18,6 +18,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/State.cpp
     dataflow/StorageFlow.cpp
     dataflow/SummaryBuilder.cpp
+    dataflow/TupleFacts.cpp
     model/ApiModel.cpp
     model/ModelSet.cpp
     model/TypeModel.cpp

@@ -81,6 +81,8 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
 /// `handle = value` binds the handle anew; on a temporary or a moved handle it
 /// copies into the tensor, as LibTorch's ref-qualified operators do.
 void FactsBuilder::visitHandleAssignment(const CallSite &C) {
+  if (assignReferences(C))
+    return;
   PlaceID Value = argPlace(C, 0);
   setValue(C.E, C.ObjectPlace);
   if (isHandle(C.Object->getType()) && !C.Object->isLValue()) {
@@ -90,8 +92,17 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
   }
   if (C.ObjectPlace == NoPlace) {
     on(FactKind::Keep, Value, C.E);
+  } else if (Value == C.ObjectPlace) {
+    // Nothing changes.
+  } else if (Value != NoPlace &&
+             pairField(C.Object->getType(), 0) !=
+                 pairField(C.Args[0]->getType(), 0)) {
+    // Pairs of other types, and a pair that is put in a tuple.
+    assignTuple(C.ObjectPlace, C.Object->getType(), Value,
+                C.Args[0]->getType(), C.E);
   } else if (Value != NoPlace) {
     assign(C.ObjectPlace, Value, C.E);
+    leaveMoved(C.Args[0], cast<CXXMethodDecl>(C.Callee), C.E);
   } else if (C.ObjectPlace != NoPlace) {
     const Expr *Source = C.Args.empty() ? nullptr : stripWrappers(C.Args[0]);
     bool IsEmpty = isa_and_nonnull<InitListExpr, CXXNullPtrLiteralExpr>(Source);
@@ -139,8 +150,11 @@ PlaceID FactsBuilder::resolve(const Path &P, const CallSite &C,
   for (const PathStep &Step : P.Steps) {
     if (Place == NoPlace)
       break;
-    Place = Step.Field ? Out.Places.field(Place, Step.Field, Step.IsHandle)
-                       : Out.Places.element(Place, Step.IsHandle);
+    Place = Step.Kind == PlaceKind::Field
+                ? Out.Places.field(Place, Step.Field, Step.IsHandle)
+            : Step.Kind == PlaceKind::Part
+                ? Out.Places.part(Place, Step.Number, Step.IsHandle)
+                : Out.Places.element(Place, Step.IsHandle);
   }
   return Place;
 }
@@ -258,12 +272,24 @@ void FactsBuilder::applyUnknown(const CallSite &C) {
 
 void FactsBuilder::createResult(const CallSite &C, bool IsAssumed) {
   PlaceID Result = temporary(C.E);
-  Fact &F = emit(FactKind::Create, C.E);
-  F.Dst = Result;
-  F.Storage = Out.Storages.created(C.E, 0, Top->ID);
-  F.Loop = loopOf(C.E);
-  Out.Storages[F.Storage].IsAssumed = IsAssumed;
   setValue(C.E, Result);
+  auto Create = [&](PlaceID To, unsigned Index) {
+    LoopID Loop = loopOf(C.E);
+    Fact &F = emit(FactKind::Create, C.E);
+    F.Dst = To;
+    F.Storage = Out.Storages.created(C.E, Index, Top->ID);
+    F.Loop = Loop;
+    Out.Storages[F.Storage].IsAssumed = IsAssumed;
+  };
+  auto Parts = tuplePartTypes(C.E->getType());
+  if (Parts.empty()) {
+    Create(Result, 0);
+    return;
+  }
+  emit(FactKind::Null, C.E).Dst = Result;
+  for (unsigned I = 0; I < Parts.size(); ++I)
+    if (carries(Parts[I]))
+      Create(partOf(Result, C.E->getType(), I), I);
 }
 
 // --- Constructions --------------------------------------------------------
@@ -284,7 +310,8 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
   setValue(E, C.ObjectPlace);
   emit(FactKind::Null, E).Dst = C.ObjectPlace;
   if (isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager())) {
-    insertArguments(C, C.ObjectPlace);
+    if (!fillTuple(C, C.ObjectPlace))
+      insertArguments(C, C.ObjectPlace);
     return;
   }
   const FunctionDecl *Body = definitionOf(C.Callee);
@@ -300,11 +327,27 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
   }
 }
 
+/// A handle or a container that was moved from is empty; what a class of the
+/// user's leaves behind is its own affair.
+void FactsBuilder::leaveMoved(const Expr *Source, const CXXMethodDecl *By,
+                              const Stmt *At) {
+  const auto *Ctor = dyn_cast<CXXConstructorDecl>(By);
+  bool IsMove = Ctor ? Ctor->isMoveConstructor() : By->isMoveAssignmentOperator();
+  PlaceID P = valueOf(Source);
+  if (!IsMove || !Source->isXValue() || P == NoPlace ||
+      Out.Places.isElementPath(P))
+    return;
+  bool IsOwnAffair = By->isUserProvided() &&
+                     !isLibraryDecl(By, Unit.Ctx.getSourceManager());
+  emit(IsOwnAffair ? FactKind::Forget : FactKind::Null, At).Dst = P;
+}
+
 bool FactsBuilder::visitSpecialConstruction(const CallSite &C,
                                             const CXXConstructorDecl *Ctor) {
   if (Ctor->isCopyOrMoveConstructor() && !C.Args.empty()) {
     PlaceID Temp = temporary(C.E);
     assign(Temp, valueOf(C.Args[0]), C.E);
+    leaveMoved(C.Args[0], Ctor, C.E);
     setValue(C.E, Temp);
     return true;
   }

@@ -52,6 +52,11 @@ PlaceID FactsBuilder::bindingPlace(const BindingDecl *B) {
           dyn_cast_or_null<MemberExpr>(Access ? stripWrappers(Access) : nullptr))
     if (const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl()))
       return Out.Places.field(Whole, Field, Handle);
+  const auto *Parts = cast<DecompositionDecl>(B->getDecomposedDecl());
+  const auto *Found = llvm::find(Parts->bindings(), B);
+  if (PlaceID Part = partOf(Whole, Parts->getType(),
+                            Found - Parts->bindings().begin()))
+    return Part;
   return Out.Places.element(Whole, Handle);
 }
 

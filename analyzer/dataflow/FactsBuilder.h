@@ -2,7 +2,8 @@
 //
 // The generator's state, private to dataflow/. Its members live in
 // FactsGenerator.cpp (graph, bodies), ExpressionFacts.cpp (what is no call),
-// CallFacts.cpp (calls), AssumptionFacts.cpp (conditions).
+// CallFacts.cpp (calls), ModelFacts.cpp (what a model says), TupleFacts.cpp
+// (tuples), ScopeFacts.cpp (scopes), AssumptionFacts.cpp (conditions).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -28,6 +29,8 @@ struct Frame {
   const Frame *Caller = nullptr;
   llvm::DenseMap<const clang::Expr *, PlaceID> Values;
   llvm::DenseMap<const clang::Stmt *, LoopID> Loops;
+  /// What a tuple of references refers to, by the call that made it.
+  llvm::DenseMap<const clang::Expr *, llvm::SmallVector<PlaceID, 4>> References;
   llvm::SmallVector<PlaceID, 8> PendingTemporaries;
   unsigned Statement = 0;
 };
@@ -129,6 +132,7 @@ private:
   void applyModel(const FunctionModel &M, const CallSite &C);
   void applyUses(const CallSite &C);
   void applyEffect(const Effect &E, const CallSite &C);
+  void exchange(const CallSite &C, const Effect &E);
   void insertArguments(const CallSite &C, PlaceID Into);
   void borrowResult(const CallSite &C, PlaceID From);
   void collectResult(const CallSite &C);
@@ -140,6 +144,12 @@ private:
   void constructModule(const CallSite &C);
   void applyResult(const FunctionModel &M, const CallSite &C);
   void applySummary(const Summary &S, const CallSite &C);
+  void onEach(llvm::ArrayRef<Path> Paths, FactKind Kind, const CallSite &C,
+              const clang::Stmt *At);
+  void applyFates(const Summary &S, const CallSite &C, const clang::Stmt *At);
+  void forgetMoved(const CallSite &C);
+  void leaveMoved(const clang::Expr *Source, const clang::CXXMethodDecl *By,
+                  const clang::Stmt *At);
   void applyStores(llvm::ArrayRef<SummaryStore> Stores, const CallSite &C,
                    PlaceID Result);
   void applyUnknown(const CallSite &C);
@@ -155,6 +165,16 @@ private:
   PlaceID resolve(const Path &P, const CallSite &C, PlaceID Result);
   const clang::Expr *callableArg(const CallSite &C, int Index) const;
   bool isGivenCallable(const CallSite &C) const;
+
+  // Tuples.
+  PlaceID partOf(PlaceID Tuple, clang::QualType T, unsigned Number);
+  PlaceID partNamedBy(const CallSite &C, PlaceID From);
+  bool fillTuple(const CallSite &C, PlaceID Into);
+  void makeTuple(const CallSite &C);
+  void assignTuple(PlaceID To, clang::QualType ToType, PlaceID From,
+                   clang::QualType FromType, const clang::Expr *At);
+  void collectReferences(const CallSite &C);
+  bool assignReferences(const CallSite &C);
 
   // Conditions.
   void assume(const clang::Expr *Condition, bool Value);

@@ -62,6 +62,15 @@ PlaceID PlaceTable::field(PlaceID Base, const FieldDecl *F, bool IsHandle) {
   return intern(P, 0);
 }
 
+PlaceID PlaceTable::part(PlaceID Base, unsigned Number, bool IsHandle) {
+  PlaceInfo P;
+  P.Kind = PlaceKind::Part;
+  P.Base = Base;
+  P.Number = Number;
+  P.IsHandle = IsHandle;
+  return intern(P, Number);
+}
+
 PlaceID PlaceTable::element(PlaceID Base, bool IsHandle) {
   PlaceInfo P;
   P.Kind = PlaceKind::Element;
@@ -75,7 +84,7 @@ PlaceID PlaceTable::rebase(PlaceID P, PlaceID OldBase, PlaceID NewBase) {
     return NewBase;
   PlaceInfo Copy = Places[P];
   Copy.Base = rebase(Copy.Base, OldBase, NewBase);
-  return intern(Copy, 0);
+  return intern(Copy, Copy.Number);
 }
 
 PlaceID PlaceTable::root(PlaceID P) const {
@@ -117,6 +126,20 @@ bool PlaceTable::isAdopted(PlaceID P) const {
   return false;
 }
 
+/// The name that a structured binding gives to a part of what it takes apart.
+static const BindingDecl *bindingOf(const PlaceInfo &Base, const PlaceInfo &P) {
+  if (Base.Kind != PlaceKind::Variable)
+    return nullptr;
+  const auto *Parts =
+      dyn_cast<DecompositionDecl>(static_cast<const ValueDecl *>(Base.Key));
+  unsigned Number =
+      P.Kind == PlaceKind::Field
+          ? static_cast<const FieldDecl *>(P.Key)->getFieldIndex()
+          : P.Number;
+  return Parts && Number < Parts->bindings().size() ? Parts->bindings()[Number]
+                                                    : nullptr;
+}
+
 std::string PlaceTable::name(PlaceID P, const ASTContext &Ctx) const {
   const PlaceInfo &Pl = Places[P];
   switch (Pl.Kind) {
@@ -142,7 +165,14 @@ std::string PlaceTable::name(PlaceID P, const ASTContext &Ctx) const {
     return "the result";
   case PlaceKind::Element:
     return name(Pl.Base, Ctx) + "[...]";
+  case PlaceKind::Part:
+    if (const BindingDecl *B = bindingOf(Places[Pl.Base], Pl))
+      return B->getNameAsString();
+    return "std::get<" + std::to_string(Pl.Number) + ">(" +
+           name(Pl.Base, Ctx) + ")";
   case PlaceKind::Field: {
+    if (const BindingDecl *B = bindingOf(Places[Pl.Base], Pl))
+      return B->getNameAsString();
     std::string Field =
         static_cast<const FieldDecl *>(Pl.Key)->getNameAsString();
     return Places[Pl.Base].Kind == PlaceKind::This

@@ -35,6 +35,7 @@ enum class PlaceKind {
   This,      ///< the object of a member function
   Return,    ///< the result of one inlined body
   Field,     ///< a data member of the base place
+  Part,      ///< one of a tuple's values, by its number
   Element,   ///< all elements of the base place together
 };
 
@@ -43,6 +44,8 @@ struct PlaceInfo {
   PlaceID Base = NoPlace;
   const void *Key = nullptr; ///< the variable, field or expression
   FrameID Frame = 0;
+  /// Of a Part.
+  unsigned Number = 0;
   /// Holds one tensor, so several storages in it mean "one of them".
   bool IsHandle = false;
   /// Number of static scopes that were open where its root was declared.
@@ -64,6 +67,7 @@ public:
   PlaceID thisObject(FrameID F);
   PlaceID returnValue(FrameID F, bool IsHandle);
   PlaceID field(PlaceID Base, const clang::FieldDecl *F, bool IsHandle);
+  PlaceID part(PlaceID Base, unsigned Number, bool IsHandle);
   PlaceID element(PlaceID Base, bool IsHandle);
   /// The place below \p NewBase that corresponds to \p P below \p OldBase.
   PlaceID rebase(PlaceID P, PlaceID OldBase, PlaceID NewBase);

@@ -5,6 +5,7 @@
 #ifndef TENSORSCOPE_DATAFLOW_SUMMARY_H
 #define TENSORSCOPE_DATAFLOW_SUMMARY_H
 
+#include "dataflow/Places.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
 #include "llvm/ADT/SmallVector.h"
@@ -12,9 +13,11 @@
 
 namespace tensorscope {
 
-/// One step from a place to a part of it: a field, or (null) the elements.
+/// One step from a place to what lies in it: Field, Part or Element.
 struct PathStep {
+  PlaceKind Kind = PlaceKind::Element;
   const clang::FieldDecl *Field = nullptr;
+  unsigned Number = 0; ///< of a Part
   bool IsHandle = false;
 };
 

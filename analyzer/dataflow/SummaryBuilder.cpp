@@ -22,6 +22,10 @@ public:
     collectStatuses();
     collectStores();
     findCreationInside();
+    Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State>) {
+      Result.MayEndScope |=
+          Fact.Kind == FactKind::ScopeForget && Fact.Scope == NoScope;
+    });
     return std::move(Result);
   }
 
@@ -51,10 +55,11 @@ std::optional<Path> SummaryBuilder::pathOf(PlaceID P) const {
   llvm::SmallVector<PathStep, 4> Reversed;
   for (; F.Places[P].Base != NoPlace; P = F.Places[P].Base) {
     const PlaceInfo &Step = F.Places[P];
-    Reversed.push_back({Step.Kind == PlaceKind::Field
+    Reversed.push_back({Step.Kind,
+                        Step.Kind == PlaceKind::Field
                             ? static_cast<const FieldDecl *>(Step.Key)
                             : nullptr,
-                        Step.IsHandle});
+                        Step.Number, Step.IsHandle});
   }
   Out.Steps.assign(Reversed.rbegin(), Reversed.rend());
   if (P == F.Return) {

@@ -130,6 +130,41 @@ const FunctionDecl *resolveCallable(const Expr *E) {
   return callOperator(RD);
 }
 
+static const ClassTemplateSpecializationDecl *
+asSpecialization(QualType T, llvm::StringRef Name) {
+  const auto *RD = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      T.getNonReferenceType()->getAsCXXRecordDecl());
+  return RD && qualifiedName(RD) == Name ? RD : nullptr;
+}
+
+llvm::SmallVector<QualType, 4> tuplePartTypes(QualType T) {
+  const auto *Tuple = asSpecialization(T, "std::tuple");
+  if (!Tuple)
+    Tuple = asSpecialization(T, "std::pair");
+  llvm::SmallVector<QualType, 4> Types;
+  if (!Tuple)
+    return Types;
+  for (const TemplateArgument &A : Tuple->getTemplateArgs().asArray()) {
+    if (A.getKind() == TemplateArgument::Type)
+      Types.push_back(A.getAsType());
+    else if (A.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument &P : A.pack_elements())
+        Types.push_back(P.getAsType());
+  }
+  return Types;
+}
+
+const FieldDecl *pairField(QualType T, unsigned Number) {
+  const auto *Pair = asSpecialization(T, "std::pair");
+  if (!Pair || !Pair->hasDefinition())
+    return nullptr;
+  llvm::StringRef Name = Number == 0 ? "first" : "second";
+  for (const FieldDecl *Field : Pair->getDefinition()->fields())
+    if (Field->getName() == Name)
+      return Field;
+  return nullptr;
+}
+
 std::string functionSignature(const FunctionDecl *F) {
   std::string Text = qualifiedName(F) + "(";
   llvm::raw_string_ostream OS(Text);

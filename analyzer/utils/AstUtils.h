@@ -8,6 +8,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/SmallVector.h"
 #include <string>
 
 namespace tensorscope {
@@ -39,6 +40,13 @@ const clang::CXXMethodDecl *callOperator(const clang::CXXRecordDecl *RD);
 
 /// \p F or its instantiation pattern's definition with a body, else null.
 const clang::FunctionDecl *definitionOf(const clang::FunctionDecl *F);
+
+/// The types of the values in a `std::pair` or `std::tuple`; none for another
+/// type. References are looked through.
+llvm::SmallVector<clang::QualType, 4> tuplePartTypes(clang::QualType T);
+
+/// The member `first` or `second` of a `std::pair`; null for another type.
+const clang::FieldDecl *pairField(clang::QualType T, unsigned Number);
 
 /// `ns::f(int, const T &)`, for fingerprints and for messages.
 std::string functionSignature(const clang::FunctionDecl *F);
