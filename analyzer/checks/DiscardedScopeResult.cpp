@@ -17,16 +17,19 @@ class DiscardQuery {
 public:
   explicit DiscardQuery(CheckInput &Input)
       : Input(Input), Facts(Input.Flow.facts()) {
-    for (const FactBlock &B : Facts.Blocks)
-      for (const Fact &F : B.Facts)
+    for (BlockID B = 0; B < Facts.Blocks.size(); ++B)
+      for (unsigned I = 0; I < Facts.Blocks[B].Facts.size(); ++I) {
+        const Fact &F = Facts.Blocks[B].Facts[I];
+        Positions[&F] = {B, I};
         if (F.Kind == FactKind::Read && isa_and_nonnull<LambdaExpr>(F.At))
           Captured.insert(F.Src);
+      }
   }
 
   /// Everything that \p P reaches came out of a scope as its result, in every
-  /// state; gives one of the storages.
-  std::optional<StorageID> scopeResult(llvm::ArrayRef<State> States,
-                                       PlaceID P) {
+  /// state, and only \p Taker holds it; gives one of the storages.
+  std::optional<StorageID> scopeResult(llvm::ArrayRef<State> States, PlaceID P,
+                                       PlaceID Taker = NoPlace) {
     std::optional<StorageID> Found;
     for (const State &S : States) {
       auto Reached = Input.Flow.store().reachable(S, P);
@@ -36,7 +39,7 @@ public:
       bool All = !Reached.empty() && llvm::all_of(Reached, [&](StorageID R) {
         StorageStatus Status = S.status(R);
         return Status.IsScopeResult && !Status.IsRetained &&
-               Status.How == Life::Live;
+               Status.How == Life::Live && !isHeld(S, R, Taker);
       });
       if (!All)
         return std::nullopt;
@@ -50,11 +53,71 @@ public:
     return Root == PlaceKind::Temporary || Root == PlaceKind::Return;
   }
 
-  /// A variable of this function that nobody else can see.
+  /// A variable of this function that nobody else can see, and that is meant to
+  /// be read.
   bool isOwnVariable(PlaceID Root) const {
     const PlaceInfo &P = Facts.Places[Root];
     return P.Kind == PlaceKind::Variable && !P.IsOuter &&
-           !Captured.contains(Root);
+           !Captured.contains(Root) &&
+           !static_cast<const ValueDecl *>(P.Key)->hasAttr<UnusedAttr>();
+  }
+
+  /// The result \p F stores goes into variables that nobody reads.
+  bool isNeverRead(const Fact &F, const State &Before, std::string &Names) {
+    auto [B, Index] = Positions[&F];
+    const std::vector<Fact> &All = Facts.Blocks[B].Facts;
+    // A tuple that is assigned through references goes into several.
+    while (Index > 0 && isBeside(All[Index - 1], F))
+      --Index;
+    for (; Index < All.size() && isBeside(All[Index], F); ++Index) {
+      const Fact &Part = All[Index];
+      if (Part.Kind != FactKind::Assign)
+        return false;
+      PlaceID Root = Facts.Places.root(Part.Dst);
+      if (!isOwnVariable(Root) || (!Part.IsWeak && Part.Dst != Root) ||
+          isReadAfter(B, Index, Root))
+        return false;
+      addNames(Part, Before, Names);
+    }
+    return true;
+  }
+
+private:
+  /// Somebody else has it: the value is one more handle to it, as that of
+  /// `y[0] = 3` and `y.view({-1})` is.
+  bool isHeld(const State &S, StorageID Storage, PlaceID Taker) const {
+    for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It) {
+      PlaceID Root = Facts.Places.root(It->first);
+      if (Root != Taker && !isTemporary(Root) &&
+          llvm::any_of(It->second.Storages, [&](const Held &H) {
+            return H.Storage == Storage;
+          }))
+        return true;
+    }
+    return false;
+  }
+
+  /// Of a structured binding, the names that take tensors.
+  void addNames(const Fact &Store, const State &Before, std::string &Names) {
+    PlaceTable &Places = Facts.Places;
+    auto Add = [&](PlaceID P) {
+      Names += (Names.empty() ? "" : ", ") + Places.name(P, Input.Ctx);
+    };
+    PlaceID Root = Places.root(Store.Dst);
+    const auto *V = static_cast<const ValueDecl *>(Places[Root].Key);
+    size_t Known = Names.size();
+    if (isa<DecompositionDecl>(V))
+      for (PlaceID Part : llvm::SmallVector<PlaceID, 4>(
+               Places.children(Store.Sources[0])))
+        if (!Input.Flow.store().reachable(Before, Part).empty())
+          Add(Places.rebase(Part, Store.Sources[0], Root));
+    if (Names.size() == Known)
+      Add(Root);
+  }
+
+  static bool isBeside(const Fact &A, const Fact &B) {
+    return A.At == B.At && A.Statement == B.Statement &&
+           (A.Kind == FactKind::Assign || A.Kind == FactKind::Keep);
   }
 
   bool isReadAfter(BlockID B, unsigned Index, PlaceID Root) const {
@@ -77,7 +140,6 @@ public:
     return false;
   }
 
-private:
   static bool overwrites(const Fact &F, PlaceID Root) {
     return F.Dst == Root && ((F.Kind == FactKind::Assign && !F.IsWeak) ||
                              F.Kind == FactKind::Null ||
@@ -85,19 +147,11 @@ private:
   }
 
   CheckInput &Input;
-  const FunctionFacts &Facts;
+  FunctionFacts &Facts;
   llvm::DenseSet<PlaceID> Captured;
-};
-
-/// Where each fact stands, for walks that start at one.
-llvm::DenseMap<const Fact *, std::pair<BlockID, unsigned>>
-factPositions(const FunctionFacts &Facts) {
+  /// Where each fact stands, for walks that start at one.
   llvm::DenseMap<const Fact *, std::pair<BlockID, unsigned>> Positions;
-  for (BlockID B = 0; B < Facts.Blocks.size(); ++B)
-    for (unsigned I = 0; I < Facts.Blocks[B].Facts.size(); ++I)
-      Positions[&Facts.Blocks[B].Facts[I]] = {B, I};
-  return Positions;
-}
+};
 
 } // namespace
 
@@ -105,7 +159,6 @@ std::vector<FlowFinding> findDiscardedScopeResults(CheckInput &Input) {
   std::vector<FlowFinding> Findings;
   FunctionFacts &Facts = Input.Flow.facts();
   DiscardQuery Query(Input);
-  auto Positions = factPositions(Facts);
   auto Report = [&](const Fact &At, StorageID S, std::string Holder) {
     FlowFinding F;
     F.Loc = At.At->getBeginLoc();
@@ -123,15 +176,11 @@ std::vector<FlowFinding> findDiscardedScopeResults(CheckInput &Input) {
     if (F.Kind != FactKind::Assign || F.Sources.size() != 1 ||
         F.Sources[0] == NoPlace || !Query.isTemporary(F.Sources[0]))
       return;
-    PlaceID Root = Facts.Places.root(F.Dst);
-    if (!Query.isOwnVariable(Root) || (!F.IsWeak && F.Dst != Root))
-      return;
-    auto S = Query.scopeResult(Before, F.Sources[0]);
-    if (!S)
-      return;
-    auto [B, I] = Positions[&F];
-    if (!Query.isReadAfter(B, I, Root))
-      Report(F, *S, Facts.Places.name(Root, Input.Ctx));
+    std::string Names;
+    if (auto S = Query.scopeResult(Before, F.Sources[0],
+                                   Facts.Places.root(F.Dst)))
+      if (Query.isNeverRead(F, Before.front(), Names))
+        Report(F, *S, Names);
   });
   return Findings;
 }

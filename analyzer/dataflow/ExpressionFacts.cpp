@@ -60,6 +60,15 @@ PlaceID FactsBuilder::bindingPlace(const BindingDecl *B) {
   return Out.Places.element(Whole, Handle);
 }
 
+/// The left side of an assignment, else null.
+static const Expr *assignedExpr(const Expr *E) {
+  if (const auto *Assignment = dyn_cast<BinaryOperator>(E))
+    return stripWrappers(Assignment->getLHS());
+  if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(E))
+    return stripWrappers(Call->getArg(0));
+  return nullptr;
+}
+
 void FactsBuilder::VisitDeclRefExpr(const DeclRefExpr *E) {
   const ValueDecl *V = E->getDecl();
   if (!isa<VarDecl, BindingDecl>(V))
@@ -70,8 +79,10 @@ void FactsBuilder::VisitDeclRefExpr(const DeclRefExpr *E) {
   if (!carries(V->getType()) || isa<DecompositionDecl>(V))
     return;
   if (const Expr *Call = Top->Body->ObjectOf.lookup(E)) {
-    // Writing to it, or adding to it, is not looking at it.
-    if (isa<BinaryOperator, CXXOperatorCallExpr>(Call))
+    // Writing to it, or adding to it, is not looking at it; writing to an
+    // element of a tensor is.
+    const Expr *Target = assignedExpr(Call);
+    if (Target && (Target == E || !isHandle(V->getType())))
       return;
     const auto *Member = dyn_cast<CXXMemberCallExpr>(Call);
     const FunctionDecl *F = Member ? Member->getDirectCallee() : nullptr;

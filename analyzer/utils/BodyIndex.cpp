@@ -124,9 +124,19 @@ private:
       Index.LoopOf[E] = Current;
   }
   void object(const Expr *Object, const Expr *Call) {
+    // `list[i] = x` writes to the list.
+    while (const Expr *Base = Object ? subscripted(Object) : nullptr)
+      Object = Base;
     if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(
             Object ? stripWrappers(Object) : nullptr))
       Index.ObjectOf[Ref] = Call;
+  }
+  static const Expr *subscripted(const Expr *E) {
+    E = stripWrappers(E);
+    if (const auto *Array = dyn_cast<ArraySubscriptExpr>(E))
+      return Array->getBase();
+    const auto *Op = dyn_cast<CXXOperatorCallExpr>(E);
+    return Op && Op->getOperator() == OO_Subscript ? Op->getArg(0) : nullptr;
   }
   static bool hasVoidCast(const Expr *E) {
     while (E) {

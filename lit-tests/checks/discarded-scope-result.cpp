@@ -225,16 +225,57 @@ void unusedReference(const torch::Tensor &x) {
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'y', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
 }
 
-// Structured bindings that nobody reads.
+// Structured bindings that nobody reads; those that take a tensor are named.
 void unusedBindings(const torch::Tensor &x) {
   auto [mean, count] = with_torch([&] { return std::make_pair(x.mean(), 3); });
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'mean, count', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'mean', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
 }
 
-// Bindings of which one is read are used.
+// One that is read takes no tensor.
+int scalarBindingUsed(const torch::Tensor &x) {
+  auto [mean, count] = with_torch([&] { return std::make_pair(x.mean(), 3); });
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'mean', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+  return count;
+}
+
+// Bindings of which one that takes a tensor is read are used.
 double oneBindingUsed(const torch::Tensor &x) {
   auto [mean, count] = with_torch([&] { return std::make_pair(x.mean(), 3); });
   return mean.item<double>();
+}
+
+// A view or an element of what is used, and writing through one, is no result of its own.
+double viewsOfAUsedOne(const torch::Tensor &x) {
+  auto y = with_torch([&] { return x * 3; });
+  y[0] = 7;
+  y.view({-1})[1].add_(3);
+  y.detach();
+  [[maybe_unused]] auto row = y[0];
+  return y.sum().item<double>();
+}
+
+// Kept on purpose: unused, and said to be.
+void markedAsUnused(const torch::Tensor &x) {
+  [[maybe_unused]] auto y = with_torch([&] { return x * 3; });
+  [[maybe_unused]] auto [mean, count] = with_torch([&] { return std::make_pair(x.mean(), 3); });
+}
+
+// A map that is filled by key and never read, and one that is read.
+void mapNeverRead(const torch::Tensor &x, int steps) {
+  std::map<int, torch::Tensor> results;
+  for (int i = 0; i < steps; ++i)
+    results[i] = with_torch([&] { return x * i; });
+    // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: the result of this scope is put in 'results', which is never read: its tensors are kept past the scope for nobody in each iteration; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+}
+double mapRead(const torch::Tensor &x, int steps) {
+  std::map<int, torch::Tensor> results;
+  for (int i = 0; i < steps; ++i)
+    results[i] = with_torch([&] { return x * i; });
+  return results[3].sum().item<double>();
+}
+void elementWritten(const torch::Tensor &x) {
+  auto y = with_torch([&] { return x * 3; });
+  y[0] = 7;
 }
 
 // Used on one path is used.
