@@ -46,7 +46,7 @@ public:
   AnalyzerResult take(const UnitAnalysis &Unit) {
     AnalyzerResult Result;
     Result.Statistics = Unit.statistics();
-    Result.Statistics.SilencedByUnknown = Silenced;
+    Result.Statistics.SilencedByUnknown = Silenced.size();
     for (auto &[D, F] : Found)
       if (D.Rule != "unscoped-loop" || !Unit.onlyRunsInScope(F))
         Result.Diagnostics.push_back(std::move(D));
@@ -77,7 +77,7 @@ private:
   std::vector<const Check *> Checks;
   std::vector<std::pair<Diagnostic, const FunctionDecl *>> Found;
   std::set<std::pair<std::string, unsigned>> Seen;
-  unsigned Silenced = 0;
+  std::set<SourceLocation> Silenced;
 };
 
 } // namespace

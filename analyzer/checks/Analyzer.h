@@ -40,7 +40,7 @@ struct AnalyzerStatistics {
   std::vector<std::string> NotAnalyzed;
   /// Functions skipped since they contain errors.
   unsigned FunctionsWithErrors = 0;
-  /// Findings kept back since something in them was unknown.
+  /// Places where a finding was kept back since something was unknown.
   unsigned SilencedByUnknown = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "dataflow/FlowFinding.h"
 #include "dataflow/StorageFlow.h"
 #include "clang/AST/ASTContext.h"
+#include <set>
 
 namespace tensorscope {
 
@@ -16,8 +17,8 @@ namespace tensorscope {
 struct CheckInput {
   StorageFlow &Flow;
   const clang::ASTContext &Ctx;
-  /// Findings kept back since something in them was unknown.
-  unsigned &SilencedByUnknown;
+  /// Places where a finding was kept back since something was unknown.
+  std::set<clang::SourceLocation> &Silenced;
 };
 
 struct Check {
@@ -44,6 +45,8 @@ Diagnostic makeDiagnostic(const FlowFinding &F, std::string Message);
 
 /// The step "created here" for a storage, if its creation is known.
 void addCreation(FlowFinding &F, const FunctionFacts &Facts, StorageID S);
+/// Where a scope's end is, for the user: a call, or the end of its block.
+clang::SourceLocation endLocation(const FunctionFacts &Facts, const Fact &End);
 /// The step for what freed a storage.
 void addEnd(FlowFinding &F, const FunctionFacts &Facts, const StorageStatus &S);
 std::string calleeName(const Fact &F);

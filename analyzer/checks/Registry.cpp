@@ -83,6 +83,12 @@ void addCreation(FlowFinding &F, const FunctionFacts &Facts, StorageID S) {
     F.Steps.push_back({FlowStepKind::Created, locationOf(Origin), ""});
 }
 
+SourceLocation endLocation(const FunctionFacts &Facts, const Fact &End) {
+  SourceLocation EndOfBlock = Facts.Scopes[End.Scope].EndLoc;
+  bool IsByCall = End.Kind == FactKind::ScopeEnd && End.Value;
+  return IsByCall || EndOfBlock.isInvalid() ? locationOf(End.At) : EndOfBlock;
+}
+
 void addEnd(FlowFinding &F, const FunctionFacts &Facts, const StorageStatus &S) {
   if (!S.Where)
     return;
@@ -91,14 +97,11 @@ void addEnd(FlowFinding &F, const FunctionFacts &Facts, const StorageStatus &S) 
         {FlowStepKind::Released, locationOf(S.Where->At), calleeName(*S.Where)});
     return;
   }
-  const ScopeInfo &Scope = Facts.Scopes[S.Where->Scope];
-  if (S.Where->Scope == NoScope || Scope.Form == ScopeForm::Session) {
-    SourceLocation Loc =
-        Scope.EndLoc.isValid() ? Scope.EndLoc : locationOf(S.Where->At);
-    F.Steps.push_back({FlowStepKind::SessionEnded, Loc, ""});
-  } else {
-    F.Steps.push_back({FlowStepKind::ScopeEnded, Scope.EndLoc, ""});
-  }
+  bool IsSession = S.Where->Scope == NoScope ||
+                   Facts.Scopes[S.Where->Scope].Form == ScopeForm::Session;
+  F.Steps.push_back(
+      {IsSession ? FlowStepKind::SessionEnded : FlowStepKind::ScopeEnded,
+       endLocation(Facts, *S.Where), ""});
 }
 
 } // namespace tensorscope

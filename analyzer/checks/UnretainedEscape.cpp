@@ -4,6 +4,7 @@
 // User page: docs/checks/unretained-escape.md
 #include "checks/Check.h"
 
+#include "utils/AstUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -16,6 +17,7 @@ namespace {
 struct Escape {
   PlaceID Place = NoPlace;
   StorageID Storage = UnknownStorage;
+  ScopeID Scope = NoScope;
   unsigned Count = 0;
 };
 using Escapes = llvm::MapVector<const Fact *, Escape>;
@@ -26,13 +28,16 @@ public:
       : Input(Input), Facts(Input.Flow.facts()) {}
 
   void collect(const State &S, const Fact &End, Escapes &Out) {
+    Ended = Input.Flow.endedBy(S, End);
+    if (Ended == NoScope || endsWithTheProgram())
+      return;
     std::vector<StorageID> Result;
     if (End.Src != NoPlace)
       Result = Input.Flow.store().reachable(S, End.Src);
     Escapes Here;
     for (auto It = S.Places.begin(), E = S.Places.end(); It != E; ++It)
-      if (outlives(It->first, End.Scope))
-        collectPlace(S, End, Result, It->first, It->second, Here);
+      if (outlives(It->first))
+        collectPlace(S, Result, It->first, It->second, Here);
     for (auto &[Store, Found] : Here) {
       Escape &Total = Out[Store];
       Found.Count = Total.Count + 1;
@@ -41,21 +46,27 @@ public:
   }
 
 private:
-  bool outlives(PlaceID P, ScopeID Scope) const {
+  /// Nothing of the program runs after a scope that lasts as long as `main`.
+  bool endsWithTheProgram() const {
+    return Facts.Function->isMain() &&
+           Facts.Scopes[Ended].EndLoc == Facts.Function->getEndLoc();
+  }
+
+  bool outlives(PlaceID P) const {
     if (Facts.Places.isAdopted(P))
       return false;
     const PlaceInfo &Root = Facts.Places[Facts.Places.root(P)];
-    return Root.IsOuter || Root.Depth < Facts.Scopes[Scope].Depth;
+    return Root.IsOuter || Root.Depth < Facts.Scopes[Ended].Depth;
   }
 
-  bool escapes(const State &S, const Fact &End,
-               llvm::ArrayRef<StorageID> Result, StorageID Storage) {
+  bool escapes(const State &S, llvm::ArrayRef<StorageID> Result,
+               StorageID Storage, const Fact *Via) {
     StorageStatus Status = S.status(Storage);
-    if (Status.Owner != End.Scope || Status.How != Life::Live ||
+    if (Status.Owner != Ended || Status.How != Life::Live ||
         llvm::is_contained(Result, Storage))
       return false;
     if (Status.MaybeKept || Facts.Storages[Storage].IsAssumed) {
-      ++Input.SilencedByUnknown;
+      Input.Silenced.insert(locationOf(Via->At));
       return false;
     }
     return true;
@@ -63,24 +74,58 @@ private:
 
   /// All that one store brought must be owned by the scope: a value that may
   /// be older is not certain to be released.
-  void collectPlace(const State &S, const Fact &End,
-                    llvm::ArrayRef<StorageID> Result, PlaceID P,
+  void collectPlace(const State &S, llvm::ArrayRef<StorageID> Result, PlaceID P,
                     const Value &V, Escapes &Here) {
     llvm::SmallDenseMap<const Fact *, bool> IsCertain;
     for (const Held &H : V.Storages) {
       bool Escapes = H.Storage != UnknownStorage && H.Via &&
-                     escapes(S, End, Result, H.Storage);
+                     escapes(S, Result, H.Storage, H.Via);
       auto [It, IsNew] = IsCertain.try_emplace(H.Via, Escapes);
       It->second &= Escapes;
     }
     for (const Held &H : V.Storages)
       if (IsCertain[H.Via])
-        Here.insert({H.Via, Escape{P, H.Storage, 0}});
+        Here.insert({H.Via, Escape{P, H.Storage, Ended, 0}});
   }
 
   CheckInput &Input;
   const FunctionFacts &Facts;
+  ScopeID Ended = NoScope;
 };
+
+/// How to keep what a return statement gives out of a guard's scope.
+std::string remedyFor(const ReturnStmt *Return, const ScopeInfo &Scope,
+                             const ASTContext &Ctx) {
+  std::string Value = sourceText(Return->getRetValue(), Ctx);
+  if (llvm::StringRef(Value).ends_with("..."))
+    Value = "...";
+  const auto *Class =
+      Scope.Guard ? Scope.Guard->getType()->getAsCXXRecordDecl() : nullptr;
+  bool HasRetain = Class && llvm::any_of(Class->decls(), [](const Decl *D) {
+    const auto *Named = dyn_cast<NamedDecl>(D);
+    return Named && Named->getDeclName().isIdentifier() &&
+           Named->getName() == "retain";
+  });
+  return (HasRetain ? Scope.Guard->getName().str() + "." : "tensorscope::") +
+         "retain(" + Value + ")";
+}
+
+FlowFinding makeFinding(const Fact *Store, const Escape &Where,
+                               const Fact &End, const FunctionFacts &Facts,
+                               const ASTContext &Ctx) {
+  FlowFinding F;
+  F.Loc = locationOf(Store->At);
+  F.Holder = Facts.Places.name(Where.Place, Ctx);
+  const ScopeInfo &Scope = Facts.Scopes[Where.Scope];
+  if (const auto *Return = dyn_cast<ReturnStmt>(Store->At))
+    F.Remedy = remedyFor(Return, Scope, Ctx);
+  addCreation(F, Facts, Where.Storage);
+  F.Steps.push_back({Scope.Form == ScopeForm::Session
+                         ? FlowStepKind::SessionEnded
+                         : FlowStepKind::ScopeEnded,
+                     endLocation(Facts, End), ""});
+  return F;
+}
 
 } // namespace
 
@@ -89,31 +134,33 @@ std::vector<FlowFinding> findUnretainedEscapes(CheckInput &Input) {
   FunctionFacts &Facts = Input.Flow.facts();
   EscapeQuery Query(Input);
   Input.Flow.forEachFact([&](const Fact &End, llvm::ArrayRef<State> Before) {
-    if (End.Kind != FactKind::ScopeEnd || End.Scope == NoScope ||
-        Facts.Scopes[End.Scope].Form == ScopeForm::Session)
+    if (End.Kind != FactKind::ScopeEnd && End.Kind != FactKind::ScopeBegin)
       return;
     Escapes Found;
     for (const State &S : Before)
       Query.collect(S, End, Found);
     for (const auto &[Store, Where] : Found) {
-      FlowFinding F;
-      F.Loc = locationOf(Store->At);
-      F.Holder = Facts.Places.name(Where.Place, Input.Ctx);
-      F.IsMaybe = Where.Count < Before.size();
-      addCreation(F, Facts, Where.Storage);
-      F.Steps.push_back(
-          {FlowStepKind::ScopeEnded, Facts.Scopes[End.Scope].EndLoc, ""});
-      Findings.push_back(std::move(F));
+      Findings.push_back(makeFinding(Store, Where, End, Facts, Input.Ctx));
+      Findings.back().IsMaybe = Where.Count < Before.size();
     }
   });
   return Findings;
 }
 
 Diagnostic describeUnretainedEscape(const FlowFinding &F) {
+  bool IsSession = F.Steps.back().Kind == FlowStepKind::SessionEnded;
+  std::string Region = IsSession ? "session" : "scope";
+  std::string Fate = ": it is released when the " + Region + " ends; ";
+  if (!F.Remedy.empty())
+    return makeDiagnostic(F, "tensor made in this " + Region +
+                                 " is returned while the " + Region +
+                                 " is open" + Fate + "return '" + F.Remedy +
+                                 "'");
   return makeDiagnostic(
-      F, "tensor made in this scope is stored in '" + F.Holder +
-             "', which outlives the scope: it is released when the scope "
-             "ends; 'retain' it or return it from the scope");
+      F, "tensor made in this " + Region + " is stored in '" + F.Holder +
+             "', which outlives the " + Region + Fate +
+             (IsSession ? "'retain' it"
+                        : "'retain' it or return it from the scope"));
 }
 
 } // namespace tensorscope

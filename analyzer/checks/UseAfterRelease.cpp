@@ -45,7 +45,8 @@ public:
         Found = Meeting{Storage, Status};
       // A handle holds one of them; a carrier all of them.
       if (!Dead && Use.Kind == FactKind::Use) {
-        Input.SilencedByUnknown += Status.How == Life::Unknown;
+        if (Status.How == Life::Unknown)
+          Input.Silenced.insert(locationOf(Use.At));
         return std::nullopt;
       }
     }

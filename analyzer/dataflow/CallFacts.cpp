@@ -159,20 +159,29 @@ PlaceID FactsBuilder::resolve(const Path &P, const CallSite &C,
   return Place;
 }
 
+void FactsBuilder::onEach(llvm::ArrayRef<Path> Paths, FactKind Kind,
+                          const CallSite &C, const Stmt *At) {
+  for (const Path &P : Paths)
+    if (PlaceID Place = resolve(P, C, NoPlace)) {
+      Fact &F = emit(Kind, At);
+      F.Src = Place;
+      F.Callee = C.Callee;
+    }
+}
+
+/// What becomes of the tensors that the callee was given.
+void FactsBuilder::applyFates(const Summary &S, const CallSite &C,
+                              const Stmt *At) {
+  onEach(S.Kept, FactKind::Keep, C, At);
+  onEach(S.Released, FactKind::Release, C, At);
+  onEach(S.MaybeReleased, FactKind::Unrelease, C, At);
+  onEach(S.Retained, FactKind::Retain, C, At);
+}
+
 void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
-  auto OnEach = [&](llvm::ArrayRef<Path> Paths, FactKind Kind) {
-    for (const Path &P : Paths)
-      if (PlaceID Place = resolve(P, C, NoPlace)) {
-        Fact &F = emit(Kind, C.E);
-        F.Src = Place;
-        F.Callee = C.Callee;
-      }
-  };
-  OnEach(S.Used, FactKind::Use);
-  OnEach(S.Kept, FactKind::Keep);
-  OnEach(S.Released, FactKind::Release);
-  OnEach(S.MaybeReleased, FactKind::Unrelease);
-  OnEach(S.Retained, FactKind::Retain);
+  forgetGuards(C, S.MayEndScope);
+  onEach(S.Used, FactKind::Use, C, C.E);
+  applyFates(S, C, C.E);
   if (S.MakesInside) {
     Fact &F = emit(FactKind::CreateInside, C.E);
     F.Loop = loopOf(C.E);
@@ -223,13 +232,18 @@ void FactsBuilder::forgetCaptures(const Expr *Arg) {
   const auto *Lambda = dyn_cast<LambdaExpr>(stripWrappers(Arg));
   if (!Lambda)
     return;
-  for (const LambdaCapture &Capture : Lambda->captures())
-    if (Capture.capturesVariable() && Capture.getCaptureKind() == LCK_ByRef &&
-        carries(Capture.getCapturedVar()->getType())) {
-      PlaceID P = placeOf(Capture.getCapturedVar());
-      on(FactKind::Keep, P, Lambda);
-      emit(FactKind::Forget, Lambda).Dst = P;
-    }
+  for (const LambdaCapture &Capture : Lambda->captures()) {
+    if (!Capture.capturesVariable() || Capture.getCaptureKind() != LCK_ByRef)
+      continue;
+    const ValueDecl *V = Capture.getCapturedVar();
+    if (ScopeID Scope = Guards.lookup(dyn_cast<VarDecl>(V)))
+      emit(FactKind::ScopeForget, Lambda).Scope = Scope;
+    if (!carries(V->getType()))
+      continue;
+    PlaceID P = placeOf(V);
+    on(FactKind::Keep, P, Lambda);
+    emit(FactKind::Forget, Lambda).Dst = P;
+  }
 }
 
 void FactsBuilder::giveToUnknown(const Expr *Arg, QualType Param,
@@ -252,14 +266,16 @@ void FactsBuilder::giveToUnknown(const Expr *Arg, QualType Param,
 }
 
 void FactsBuilder::applyUnknown(const CallSite &C) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(C.Callee);
+  bool IsConst = Method && Method->isConst();
+  forgetGuards(C, /*MayEnd=*/!IsConst && guardNamedBy(C.Object) != NoScope);
   for (unsigned I = 0; I < C.Args.size(); ++I) {
     QualType Param = C.Callee && I < C.Callee->getNumParams()
                          ? C.Callee->getParamDecl(I)->getType()
                          : QualType();
     giveToUnknown(C.Args[I], Param, C.E);
   }
-  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(C.Callee);
-  if (C.ObjectPlace != NoPlace && !(Method && Method->isConst()) &&
+  if (C.ObjectPlace != NoPlace && !IsConst &&
       C.Object && (carries(C.Object->getType()) ||
                    isa<CXXThisExpr>(stripWrappers(C.Object)))) {
     on(FactKind::Keep, C.ObjectPlace, C.E);
@@ -300,6 +316,7 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
   C.Callee = E->getConstructor();
   C.Args.assign(E->arg_begin(), E->arg_end());
   if (!carries(E->getType())) {
+    forgetGuards(C, /*MayEnd=*/false);
     for (const Expr *Arg : C.Args)
       giveToUnknown(Arg, QualType(C.Callee->getType()), E);
     return;
@@ -319,6 +336,7 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
   if (S)
     applySummary(*S, C);
   else if (!C.Callee->isImplicit() && !C.Callee->isDefaulted()) {
+    forgetGuards(C, /*MayEnd=*/false);
     for (unsigned I = 0; I < C.Args.size(); ++I)
       giveToUnknown(C.Args[I], C.Callee->getParamDecl(std::min(
                                    I, C.Callee->getNumParams() - 1))

@@ -273,6 +273,8 @@ void FactsBuilder::declareVariable(const VarDecl *V, const Stmt *At) {
       return;
     }
   }
+  if (ScopeID Named = guardNamedBy(V->getInit()))
+    Guards[V] = Named;
   PlaceID Init = valueOf(V->getInit());
   if (bindsAsAlias(V, Init)) {
     Aliases[V] = Init;

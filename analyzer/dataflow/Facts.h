@@ -29,6 +29,7 @@ enum class FactKind {
   Retain,       ///< all that Src reaches leaves its scope
   ScopeBegin,
   ScopeEnd, ///< Src is the result, if any
+  ScopeForget, ///< the scope of a guard (none: of any guard) may have ended
   OneElement, ///< the tensor that Src holds has one element
   Discard,  ///< nobody takes the value Src
   AssumeDefined,
@@ -48,7 +49,8 @@ struct Fact {
   ScopeID Scope = NoScope;
   LoopID Loop = NoLoop;
   GuardID Guard = 0;
-  bool Value = false; ///< of an assumption
+  /// Of an assumption. ScopeEnd: by a call, before the end of the block.
+  bool Value = false;
   /// Assign: adds to what Dst holds.
   bool IsWeak = false;
   /// Create: a callee made it while a scope was open there.
@@ -72,6 +74,8 @@ enum class ScopeForm { Body, Guard, Session };
 struct ScopeInfo {
   ScopeForm Form = ScopeForm::Body;
   const clang::Stmt *Begin = nullptr;
+  /// The variable whose life it is, if it has one.
+  const clang::VarDecl *Guard = nullptr;
   clang::SourceLocation EndLoc;
   /// How many scopes were open around it in the text.
   unsigned Depth = 0;

@@ -112,6 +112,9 @@ private:
   ScopeID beginScope(ScopeForm Form, const clang::Stmt *At,
                      clang::SourceLocation End, unsigned Depth);
   void endScope(ScopeID S, PlaceID Result, const clang::Stmt *At);
+  ScopeID guardNamedBy(const clang::Expr *E) const;
+  void endScopeByCall(const CallSite &C, const Effect &E);
+  void forgetGuards(const CallSite &C, bool MayEnd);
 
   // Places and values.
   bool isHandle(clang::QualType T) { return Unit.Types.isHandle(T); }

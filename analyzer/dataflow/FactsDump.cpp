@@ -40,6 +40,8 @@ static llvm::StringRef kindName(FactKind Kind) {
     return "scope-begin";
   case FactKind::ScopeEnd:
     return "scope-end";
+  case FactKind::ScopeForget:
+    return "scope-forget";
   case FactKind::OneElement:
     return "one-element";
   case FactKind::Discard:

@@ -271,45 +271,6 @@ LoopID FactsBuilder::loopOf(const Stmt *S) {
   return loopFor(Top->Body->LoopOf.lookup(S));
 }
 
-unsigned FactsBuilder::depthAt(SourceLocation Loc) const {
-  const SourceManager &SM = Unit.Ctx.getSourceManager();
-  unsigned Depth = Top->BaseDepth;
-  for (SourceRange Guard : Top->GuardRanges)
-    if (SM.isBeforeInTranslationUnit(Guard.getBegin(), Loc) &&
-        SM.isBeforeInTranslationUnit(Loc, Guard.getEnd()))
-      ++Depth;
-  return Depth;
-}
-
-ScopeID FactsBuilder::beginScope(ScopeForm Form, const Stmt *At,
-                                 SourceLocation End, unsigned Depth) {
-  ScopeInfo Info;
-  Info.Form = Form;
-  Info.Begin = At;
-  Info.EndLoc = End;
-  Info.Depth = Depth;
-  Out.Scopes.push_back(Info);
-  ScopeID ID = Out.Scopes.size() - 1;
-  emit(FactKind::ScopeBegin, At).Scope = ID;
-  return ID;
-}
-
-void FactsBuilder::endScope(ScopeID S, PlaceID Result, const Stmt *At) {
-  Fact &F = emit(FactKind::ScopeEnd, At);
-  F.Scope = S;
-  F.Src = Result;
-}
-
-void FactsBuilder::declareGuard(const VarDecl *V, ScopeForm Form,
-                                const Stmt *At) {
-  SourceLocation End = Top->Body->BlockEnd.lookup(At);
-  if (End.isInvalid())
-    End = Top->Function->getEndLoc();
-  unsigned Depth = depthAt(V->getLocation()) + 1;
-  Guards[V] = beginScope(Form, At, End, Depth);
-  Top->GuardRanges.push_back(SourceRange(V->getLocation(), End));
-}
-
 FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit) {
   FunctionFacts Facts;
   FactsBuilder(Unit, Facts).build(F);

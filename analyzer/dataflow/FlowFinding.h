@@ -32,6 +32,8 @@ struct FlowFinding {
   std::string Subject;
   /// What holds it, where that matters.
   std::string Holder;
+  /// What to write instead, where the place alone does not say it.
+  std::string Remedy;
   bool IsMaybe = false;
   bool IsInLoop = false;
   std::vector<FlowStep> Steps;

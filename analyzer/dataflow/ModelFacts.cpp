@@ -103,6 +103,9 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::EndSession:
     endScope(NoScope, NoPlace, C.E);
     break;
+  case EffectKind::EndScope:
+    endScopeByCall(C, E);
+    break;
   case EffectKind::OneElement:
     on(FactKind::OneElement, P, C.E);
     break;

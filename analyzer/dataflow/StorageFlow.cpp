@@ -176,6 +176,9 @@ void StorageFlow::apply(State &S, const Fact &F) {
   case FactKind::ScopeEnd:
     endScope(S, F);
     break;
+  case FactKind::ScopeForget:
+    forgetScope(S, F);
+    break;
   case FactKind::SetGuard:
     Store.setGuard(S, F.Guard, F.Value);
     break;
@@ -234,25 +237,48 @@ void StorageFlow::keep(State &S, const Fact &F) {
   }
 }
 
+ScopeID StorageFlow::endedBy(const State &S, const Fact &F) const {
+  auto IsSession = [&](ScopeID ID) {
+    return Facts.Scopes[ID].Form == ScopeForm::Session;
+  };
+  bool Ends = F.Kind == FactKind::ScopeEnd;
+  // A session that is open is closed first.
+  bool Begins = F.Kind == FactKind::ScopeBegin && IsSession(F.Scope);
+  auto Open = llvm::find_if(llvm::reverse(S.Scopes), [&](ScopeID ID) {
+    return Begins || F.Scope == NoScope ? IsSession(ID) : ID == F.Scope;
+  });
+  return (Ends || Begins) && Open != S.Scopes.rend() ? *Open : NoScope;
+}
+
 void StorageFlow::beginScope(State &S, const Fact &F) {
-  if (Facts.Scopes[F.Scope].Form == ScopeForm::Session) {
-    // A session that is open is closed first.
-    auto Open = llvm::find_if(S.Scopes, [&](ScopeID ID) {
-      return Facts.Scopes[ID].Form == ScopeForm::Session;
-    });
-    if (Open != S.Scopes.end())
-      endRegion(S, *Open, F);
-  }
+  endScope(S, F);
   S.Scopes.push_back(F.Scope);
 }
 
 void StorageFlow::endScope(State &S, const Fact &F) {
-  auto Open = llvm::find_if(llvm::reverse(S.Scopes), [&](ScopeID ID) {
-    return F.Scope == NoScope ? Facts.Scopes[ID].Form == ScopeForm::Session
+  if (ScopeID Ended = endedBy(S, F))
+    endRegion(S, Ended, F);
+}
+
+void StorageFlow::forgetScope(State &S, const Fact &F) {
+  auto InDoubt = [&](ScopeID ID) {
+    return F.Scope == NoScope ? Facts.Scopes[ID].Form == ScopeForm::Guard
                               : ID == F.Scope;
-  });
-  if (Open != S.Scopes.rend())
-    endRegion(S, *Open, F);
+  };
+  if (llvm::none_of(S.Scopes, InDoubt))
+    return;
+  llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Owned;
+  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
+    if (It->second.Owner != NoScope && InDoubt(It->second.Owner))
+      Owned.push_back(*It);
+  for (auto &[Storage, Status] : Owned) {
+    Status.Owner = NoScope;
+    if (Status.How == Life::Live)
+      Status.How = Life::Unknown;
+    Store.setStatus(S, Storage, Status);
+  }
+  llvm::erase_if(S.Scopes, InDoubt);
+  S.ScopesUnknown = true;
 }
 
 /// What an adopted object reaches when a scope ends is its own.

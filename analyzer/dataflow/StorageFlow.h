@@ -31,6 +31,8 @@ public:
   std::set<StorageID> oneElementStorages();
 
   llvm::ArrayRef<State> exitStates() const { return In[Facts.Exit].States; }
+  /// The open scope that \p F, met in \p S, ends: its own, or the session.
+  ScopeID endedBy(const State &S, const Fact &F) const;
   StateStore &store() { return Store; }
   FunctionFacts &facts() { return Facts; }
   const FunctionFacts &facts() const { return Facts; }
@@ -49,6 +51,7 @@ private:
   void keep(State &S, const Fact &F);
   void beginScope(State &S, const Fact &F);
   void endScope(State &S, const Fact &F);
+  void forgetScope(State &S, const Fact &F);
   void keepAdopted(State &S);
   void endRegion(State &S, ScopeID Scope, const Fact &F);
   bool assumeDefined(State &S, const Fact &F);

@@ -61,6 +61,8 @@ struct Summary {
   std::vector<SummaryStore> Stores;
   /// Stores into the result.
   std::vector<SummaryStore> Result;
+  /// It may end the scope of a guard that it did not open.
+  bool MayEndScope = false;
   /// First tensor made with no scope open that does not leave the function,
   /// outside its own loops.
   const clang::Expr *MakesInside = nullptr;

@@ -136,6 +136,7 @@ Totals Report::totals() const {
     T.FunctionsAnalyzed += File.FunctionsAnalyzed;
     T.FunctionsNotAnalyzed += File.FunctionsNotAnalyzed.size();
     T.FunctionsWithErrors += File.FunctionsWithErrors;
+    T.Silenced += File.SilencedByUnknown;
   }
   return T;
 }

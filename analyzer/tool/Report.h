@@ -30,6 +30,7 @@ struct Totals {
   unsigned FunctionsAnalyzed = 0;
   unsigned FunctionsNotAnalyzed = 0;
   unsigned FunctionsWithErrors = 0;
+  unsigned Silenced = 0;
 };
 
 struct Report {

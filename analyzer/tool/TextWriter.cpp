@@ -111,6 +111,8 @@ std::string summaryLine(const Report &Result) {
             " too large to analyse (" + llvm::join(Names, ", ") +
             (More ? ", ...)" : ")");
   }
+  if (T.Silenced)
+    Line += "; " + plural(T.Silenced, "place") + " silenced as unknown";
   return Line;
 }
 

@@ -93,6 +93,13 @@ TEST_F(WritersTest, TotalsNameWhatWasNotAnalyzed) {
       << summaryLine(Result);
 }
 
+TEST_F(WritersTest, TotalsCountThePlacesThatWereSilenced) {
+  Result.Files[0].SilencedByUnknown = 1;
+  EXPECT_NE(summaryLine(Result).find("; 1 place silenced as unknown"),
+            std::string::npos)
+      << summaryLine(Result);
+}
+
 TEST_F(WritersTest, AFailedFileIsOneLineWithItsFirstError) {
   Result.Files[0].Status = FileStatus::Failed;
   Result.Files[0].Errors = 3;
