@@ -64,6 +64,7 @@ std::vector<FlowFinding> findUsesAfterRelease(CheckInput &Input) {
   std::vector<FlowFinding> Findings;
   FunctionFacts &Facts = Input.Flow.facts();
   UseQuery Query(Input);
+  std::set<std::pair<const Fact *, unsigned>> Told;
   Input.Flow.forEachFact([&](const Fact &Use, llvm::ArrayRef<State> Before) {
     if (Use.Kind != FactKind::Use && Use.Kind != FactKind::UseDeep)
       return;
@@ -76,6 +77,9 @@ std::vector<FlowFinding> findUsesAfterRelease(CheckInput &Input) {
           First = M;
       }
     if (!First)
+      return;
+    // `x[1] = 7` looks at x, and at its element: one mistake.
+    if (!Told.insert({First->Status.Where, Use.Statement}).second)
       return;
     FlowFinding F;
     F.Loc = locationOf(Use.At);

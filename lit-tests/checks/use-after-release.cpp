@@ -54,12 +54,12 @@ void asTarget(const torch::Tensor &source) {
   x.copy_(source);
   // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
+// One statement is one finding, however often it looks at the tensor.
 void elementWritten() {
   auto x = torch::zeros({3});
   tensorscope::release(x);
   x[1] = 7;
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
-  // CHECK-MESSAGES: :[[@LINE-2]]:8: warning: use of 'x[1]' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
 void backward(const torch::Tensor &w) {
   auto loss = (w * 3).sum();
@@ -250,7 +250,7 @@ void tupleReleased() {
   auto [values, indices] = both;
   tensorscope::release(both);
   (void)values.sum();
-  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: use of 'values, indices[...]' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+  // CHECK-MESSAGES: :[[@LINE-1]]:16: warning: use of 'values' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
 struct Pair {
   torch::Tensor mean, deviation;
