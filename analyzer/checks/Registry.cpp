@@ -69,6 +69,9 @@ Diagnostic makeDiagnostic(const FlowFinding &F, std::string Message) {
 }
 
 SourceLocation locationOf(const Stmt *At) {
+  // What leaves a block does so at its end.
+  if (isa<CompoundStmt>(At))
+    return At->getEndLoc();
   const auto *E = dyn_cast<Expr>(At);
   return E ? E->getExprLoc() : At->getBeginLoc();
 }

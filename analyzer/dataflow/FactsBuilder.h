@@ -96,6 +96,7 @@ private:
   void visitElement(const clang::CFGElement &Element);
   void visitInitializer(const clang::CXXCtorInitializer *Init);
   void leaveVariable(const clang::VarDecl *V, const clang::Stmt *At);
+  void destroy(const clang::VarDecl *V, const clang::Stmt *At);
   void endStatement(const clang::Stmt *S);
   PlaceID walkInPlace(const clang::FunctionDecl *F, PlaceID This,
                       llvm::ArrayRef<PlaceID> Args, const clang::Expr *At,

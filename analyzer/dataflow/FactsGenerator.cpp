@@ -172,9 +172,23 @@ void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
     endScope(It->second, NoPlace, At);
     return;
   }
-  if (!V->getType()->isReferenceType() && carries(V->getType()) &&
-      !Aliases.count(V))
-    emit(FactKind::Kill, At).Dst = placeOf(V);
+  if (V->getType()->isReferenceType() || !carries(V->getType()) ||
+      Aliases.count(V))
+    return;
+  destroy(V, At);
+  emit(FactKind::Kill, At).Dst = placeOf(V);
+}
+
+/// What the destructor of a user's class does to the tensors it holds.
+void FactsBuilder::destroy(const VarDecl *V, const Stmt *At) {
+  const CXXRecordDecl *Class = V->getType()->getAsCXXRecordDecl();
+  CallSite C;
+  C.Callee = Class ? definitionOf(Class->getDestructor()) : nullptr;
+  C.ObjectPlace = placeOf(V);
+  if (!C.Callee || isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager()))
+    return;
+  if (const Summary *S = Unit.Summaries.summary(C.Callee))
+    applyFates(*S, C, At);
 }
 
 void FactsBuilder::endStatement(const Stmt *S) {

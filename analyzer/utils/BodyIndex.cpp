@@ -92,6 +92,14 @@ public:
         object(Op->getArg(0), E);
     return true;
   }
+  bool VisitVarDecl(VarDecl *V) {
+    const CXXRecordDecl *Class = V->getType()->getAsCXXRecordDecl();
+    if (Class && Class->hasDefinition())
+      if (const CXXDestructorDecl *D = Class->getDestructor())
+        if (D->isUserProvided())
+          Index.Callees.push_back(D);
+    return true;
+  }
   bool VisitCXXConstructExpr(CXXConstructExpr *E) {
     note(E);
     Index.Callees.push_back(E->getConstructor());

@@ -31,7 +31,8 @@ struct BodyIndex {
   llvm::DenseMap<const clang::Stmt *, clang::SourceLocation> BlockEnd;
   /// Something in the body did not compile.
   bool HasErrors = false;
-  /// Functions that the body calls directly, in order.
+  /// Functions that the body calls directly, in order, and the destructors of
+  /// its variables.
   llvm::SmallVector<const clang::FunctionDecl *, 8> Callees;
 };
 

@@ -81,6 +81,80 @@ void unknownCallee() {
   (void)x.sum();
 }
 
+//===- Destructors --------------------------------------------------------===//
+
+struct Releaser {
+  explicit Releaser(torch::Tensor tensor) : tensor(std::move(tensor)) {}
+  Releaser(Releaser &&) = default;
+  ~Releaser() { tensorscope::release(tensor); }
+  torch::Tensor tensor;
+};
+struct ReleasesOnDemand {
+  torch::Tensor tensor;
+  bool armed = false;
+  ~ReleasesOnDemand() {
+    if (armed)
+      tensorscope::release(tensor);
+  }
+};
+float afterTheDestructor() {
+  auto x = torch::ones({3});
+  {
+    Releaser releaser(x);
+    (void)x.sum();
+  }
+  return x.sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+float whetherItReleasesIsUnknown() {
+  auto x = torch::ones({3});
+  { ReleasesOnDemand maybe{x}; }
+  return x.sum().item<float>();
+}
+// Whoever it was moved to has the tensor.
+float movedOnBefore(std::vector<Releaser> &kept) {
+  auto x = torch::ones({3});
+  {
+    Releaser releaser(x);
+    kept.push_back(std::move(releaser));
+  }
+  auto y = torch::ones({5});
+  {
+    Releaser first(y);
+    static Releaser second(std::move(first));
+  }
+  return (x + y).sum().item<float>();
+}
+// A handle that was moved from is empty: the destructor has nothing to release.
+float movedHandle() {
+  auto x = torch::ones({3});
+  torch::Tensor y;
+  {
+    Releaser releaser(x);
+    y = std::move(releaser.tensor);
+  }
+  return y.sum().item<float>();
+}
+
+//===- Changing places ----------------------------------------------------===//
+
+float swapped() {
+  auto a = torch::ones({3}), b = torch::ones({5});
+  tensorscope::release(a);
+  std::swap(a, b);
+  const float sum = a.sum().item<float>();
+  return sum + b.sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: use of 'b' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+float exchanged(const torch::Tensor &x) {
+  auto a = x * 2;
+  auto old = std::exchange(a, x * 3);
+  tensorscope::release(old);
+  const float sum = a.sum().item<float>();
+  return sum + old.sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: use of 'old' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+
 //===- Paths --------------------------------------------------------------===//
 
 void onOnePath(bool done) {
