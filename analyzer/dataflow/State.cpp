@@ -6,9 +6,12 @@
 
 namespace tensorscope {
 
-/// Longer paths and larger sets are unknown: it keeps the lattice finite and
-/// small.
-static constexpr unsigned MaxPathLength = 5;
+/// Steps from a variable to what is told apart in it; linked structures have no
+/// end. What lies deeper counts as held by the object around it, and is unknown
+/// if it was there when the function began. With the size of values it keeps
+/// the lattice finite.
+static constexpr unsigned MaxPathLength = 8;
+/// A place that may hold more storages than this is unknown.
 static constexpr unsigned MaxValueSize = 24;
 
 State StateStore::initial() {
@@ -120,10 +123,6 @@ Value StateStore::withVia(Value V, const State &S, PlaceID Dst,
   return V;
 }
 
-/// Members of members that are told apart; what lies deeper counts as held by
-/// the object around it. Linked structures have no end.
-static constexpr unsigned LongestPath = 8;
-
 void StateStore::assign(State &S, const Fact &A) {
   Value New;
   std::vector<std::pair<PlaceID, Value>> Parts;
@@ -147,7 +146,7 @@ void StateStore::assign(State &S, const Fact &A) {
       if (const Value *Found = S.Places.lookup(Part)) {
         unsigned Length = F.Places.length(A.Dst) + F.Places.length(Part) -
                           F.Places.length(Source);
-        if (IsSingle && Length <= LongestPath)
+        if (IsSingle && Length <= MaxPathLength)
           Parts.emplace_back(F.Places.rebase(Part, Source, A.Dst), *Found);
         else
           New = unite(New, *Found);
