@@ -15,6 +15,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/FactsGenerator.cpp
     dataflow/ModelFacts.cpp
     dataflow/Places.cpp
+    dataflow/Reads.cpp
     dataflow/ScopeFacts.cpp
     dataflow/State.cpp
     dataflow/StorageFlow.cpp

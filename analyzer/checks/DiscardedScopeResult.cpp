@@ -4,8 +4,7 @@
 // User page: docs/checks/discarded-scope-result.md
 #include "checks/Check.h"
 
-#include "clang/AST/ExprCXX.h"
-#include "llvm/ADT/DenseSet.h"
+#include "dataflow/Reads.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
@@ -16,15 +15,7 @@ namespace {
 class DiscardQuery {
 public:
   explicit DiscardQuery(CheckInput &Input)
-      : Input(Input), Facts(Input.Flow.facts()) {
-    for (BlockID B = 0; B < Facts.Blocks.size(); ++B)
-      for (unsigned I = 0; I < Facts.Blocks[B].Facts.size(); ++I) {
-        const Fact &F = Facts.Blocks[B].Facts[I];
-        Positions[&F] = {B, I};
-        if (F.Kind == FactKind::Read && isa_and_nonnull<LambdaExpr>(F.At))
-          Captured.insert(F.Src);
-      }
-  }
+      : Input(Input), Facts(Input.Flow.facts()), AllReads(Facts) {}
 
   /// Everything that \p P reaches came out of a scope as its result, in every
   /// state, and only \p Taker holds it; gives one of the storages.
@@ -56,26 +47,24 @@ public:
   /// A variable of this function that nobody else can see, and that is meant to
   /// be read.
   bool isOwnVariable(PlaceID Root) const {
-    const PlaceInfo &P = Facts.Places[Root];
-    return P.Kind == PlaceKind::Variable && !P.IsOuter &&
-           !Captured.contains(Root) &&
-           !static_cast<const ValueDecl *>(P.Key)->hasAttr<UnusedAttr>();
+    return AllReads.isOwnVariable(Root) &&
+           !static_cast<const ValueDecl *>(Facts.Places[Root].Key)
+                ->hasAttr<UnusedAttr>();
   }
 
   /// The result \p F stores goes into variables that nobody reads.
   bool isNeverRead(const Fact &F, const State &Before, std::string &Names) {
-    auto [B, Index] = Positions[&F];
-    const std::vector<Fact> &All = Facts.Blocks[B].Facts;
+    auto [All, Index] = AllReads.position(F);
     // A tuple that is assigned through references goes into several.
-    while (Index > 0 && isBeside(All[Index - 1], F))
+    while (Index > 0 && isBeside((*All)[Index - 1], F))
       --Index;
-    for (; Index < All.size() && isBeside(All[Index], F); ++Index) {
-      const Fact &Part = All[Index];
+    for (; Index < All->size() && isBeside((*All)[Index], F); ++Index) {
+      const Fact &Part = (*All)[Index];
       if (Part.Kind != FactKind::Assign)
         return false;
       PlaceID Root = Facts.Places.root(Part.Dst);
       if (!isOwnVariable(Root) || (!Part.IsWeak && Part.Dst != Root) ||
-          isReadAfter(B, Index, Root))
+          AllReads.isReadAfter(Part, Root))
         return false;
       addNames(Part, Before, Names);
     }
@@ -120,37 +109,9 @@ private:
            (A.Kind == FactKind::Assign || A.Kind == FactKind::Keep);
   }
 
-  bool isReadAfter(BlockID B, unsigned Index, PlaceID Root) const {
-    llvm::DenseSet<BlockID> Seen;
-    llvm::SmallVector<std::pair<BlockID, unsigned>, 8> Todo{{B, Index + 1}};
-    while (!Todo.empty()) {
-      auto [Block, From] = Todo.pop_back_val();
-      bool IsOverwritten = false;
-      const std::vector<Fact> &All = Facts.Blocks[Block].Facts;
-      for (unsigned I = From; I < All.size() && !IsOverwritten; ++I) {
-        if (All[I].Kind == FactKind::Read && All[I].Src == Root)
-          return true;
-        IsOverwritten = overwrites(All[I], Root);
-      }
-      if (!IsOverwritten)
-        for (BlockID Next : Facts.Blocks[Block].Successors)
-          if (Seen.insert(Next).second)
-            Todo.push_back({Next, 0});
-    }
-    return false;
-  }
-
-  static bool overwrites(const Fact &F, PlaceID Root) {
-    return F.Dst == Root && ((F.Kind == FactKind::Assign && !F.IsWeak) ||
-                             F.Kind == FactKind::Null ||
-                             F.Kind == FactKind::Kill);
-  }
-
   CheckInput &Input;
   FunctionFacts &Facts;
-  llvm::DenseSet<PlaceID> Captured;
-  /// Where each fact stands, for walks that start at one.
-  llvm::DenseMap<const Fact *, std::pair<BlockID, unsigned>> Positions;
+  const Reads AllReads;
 };
 
 } // namespace

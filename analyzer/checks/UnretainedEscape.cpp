@@ -4,6 +4,7 @@
 // User page: docs/checks/unretained-escape.md
 #include "checks/Check.h"
 
+#include "dataflow/Reads.h"
 #include "utils/AstUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -25,7 +26,7 @@ using Escapes = llvm::MapVector<const Fact *, Escape>;
 class EscapeQuery {
 public:
   explicit EscapeQuery(CheckInput &Input)
-      : Input(Input), Facts(Input.Flow.facts()) {}
+      : Input(Input), Facts(Input.Flow.facts()), AllReads(Facts) {}
 
   void collect(const State &S, const Fact &End, Escapes &Out) {
     Ended = Input.Flow.endedBy(S, End);
@@ -36,7 +37,7 @@ public:
       Result = Input.Flow.store().reachable(S, End.Src);
     Escapes Here;
     for (auto It = S.Places.begin(), E = S.Places.end(); It != E; ++It)
-      if (outlives(It->first))
+      if (outlives(It->first, End))
         collectPlace(S, Result, It->first, It->second, Here);
     for (auto &[Store, Found] : Here) {
       Escape &Total = Out[Store];
@@ -52,11 +53,14 @@ private:
            Facts.Scopes[Ended].EndLoc == Facts.Function->getEndLoc();
   }
 
-  bool outlives(PlaceID P) const {
-    if (Facts.Places.isAdopted(P))
+  /// Lives on after the scope, and may be looked at.
+  bool outlives(PlaceID P, const Fact &End) const {
+    PlaceID Root = Facts.Places.root(P);
+    if (Facts.Places.isAdopted(P) ||
+        (AllReads.isOwnVariable(Root) && !AllReads.isReadAfter(End, Root)))
       return false;
-    const PlaceInfo &Root = Facts.Places[Facts.Places.root(P)];
-    return Root.IsOuter || Root.Depth < Facts.Scopes[Ended].Depth;
+    const PlaceInfo &R = Facts.Places[Root];
+    return R.IsOuter || R.Depth < Facts.Scopes[Ended].Depth;
   }
 
   bool escapes(const State &S, llvm::ArrayRef<StorageID> Result,
@@ -90,6 +94,7 @@ private:
 
   CheckInput &Input;
   const FunctionFacts &Facts;
+  const Reads AllReads;
   ScopeID Ended = NoScope;
 };
 

@@ -110,3 +110,45 @@ void exchangedOut(const torch::Tensor &x) {
     // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: tensor made in this scope is stored in 'shared', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
   });
 }
+
+//===- Variables that die with the scope ----------------------------------===//
+
+// Nobody looks at them after the scope's end.
+float declaredBefore(const torch::Tensor &x) {
+  torch::Tensor y;
+  std::vector<torch::Tensor> stack;
+  tensorscope::Scope scope;
+  y = x * 3;
+  stack.push_back(y);
+  return stack.back().sum().item<float>();
+}
+float overwrittenAfterwards(const torch::Tensor &x) {
+  torch::Tensor y;
+  {
+    tensorscope::Scope scope;
+    y = x * 3;
+  }
+  y = x;
+  return y.sum().item<float>();
+}
+float readAfterwards(const torch::Tensor &x) {
+  torch::Tensor y;
+  {
+    tensorscope::Scope scope;
+    y = x * 3;
+    // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor made in this scope is stored in 'y', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+  }
+  return y.sum().item<float>();
+}
+// In the next iteration, too.
+float readInTheNextIteration(const torch::Tensor &x, int n) {
+  torch::Tensor y = x;
+  float sum = 0;
+  for (int i = 0; i < n; ++i) {
+    tensorscope::Scope scope;
+    y = y * 3;
+    // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: tensor made in this scope is stored in 'y', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+    sum += y.sum().item<float>();
+  }
+  return sum;
+}
