@@ -14,6 +14,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/FactsDump.cpp
     dataflow/FactsGenerator.cpp
     dataflow/ModelFacts.cpp
+    dataflow/MoveFacts.cpp
     dataflow/Places.cpp
     dataflow/Reads.cpp
     dataflow/ScopeFacts.cpp

@@ -90,7 +90,10 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
     on(FactKind::Use, Value, C.E);
     return;
   }
-  if (C.ObjectPlace == NoPlace) {
+  bool IsReferred = C.ObjectPlace != NoPlace &&
+                    Out.Places[C.ObjectPlace].Kind == PlaceKind::Temporary;
+  if (C.ObjectPlace == NoPlace || IsReferred) {
+    // Through a reference to something unknown.
     on(FactKind::Keep, Value, C.E);
   } else if (Value == C.ObjectPlace) {
     // Nothing changes.
@@ -188,6 +191,10 @@ void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
     F.Callee = C.Callee;
   }
   applyStores(S.Stores, C, NoPlace);
+  if (S.Reference) {
+    setValue(C.E, resolve(*S.Reference, C, NoPlace));
+    return;
+  }
   if (!carries(C.E->getType()) || S.Result.empty())
     return;
   PlaceID Result = temporary(C.E);
@@ -219,6 +226,8 @@ void FactsBuilder::applyStores(llvm::ArrayRef<SummaryStore> Stores,
         F.IsMadeInScope = Source.IsMadeInScope;
         F.Callee = C.Callee;
         Out.Storages[F.Storage].IsAssumed = Source.Kind == SourceKind::Assumed;
+        if (Source.IsRetained)
+          on(FactKind::Retain, New, C.E);
         Sources.push_back(New);
       }
     }
@@ -343,21 +352,6 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
                                    ->getType(), E);
     emit(FactKind::Forget, E).Dst = C.ObjectPlace;
   }
-}
-
-/// A handle or a container that was moved from is empty; what a class of the
-/// user's leaves behind is its own affair.
-void FactsBuilder::leaveMoved(const Expr *Source, const CXXMethodDecl *By,
-                              const Stmt *At) {
-  const auto *Ctor = dyn_cast<CXXConstructorDecl>(By);
-  bool IsMove = Ctor ? Ctor->isMoveConstructor() : By->isMoveAssignmentOperator();
-  PlaceID P = valueOf(Source);
-  if (!IsMove || !Source->isXValue() || P == NoPlace ||
-      Out.Places.isElementPath(P))
-    return;
-  bool IsOwnAffair = By->isUserProvided() &&
-                     !isLibraryDecl(By, Unit.Ctx.getSourceManager());
-  emit(IsOwnAffair ? FactKind::Forget : FactKind::Null, At).Dst = P;
 }
 
 bool FactsBuilder::visitSpecialConstruction(const CallSite &C,

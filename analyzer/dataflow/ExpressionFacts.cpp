@@ -233,8 +233,11 @@ void FactsBuilder::VisitCXXDefaultInitExpr(const CXXDefaultInitExpr *E) {
 
 void FactsBuilder::VisitReturnStmt(const ReturnStmt *S) {
   const Expr *Value = S->getRetValue();
-  if (Value && carries(Value->getType()))
-    assign(Top->Return, valueOf(Value), S);
+  if (!Value || !carries(Value->getType()))
+    return;
+  assign(Top->Return, valueOf(Value), S);
+  if (!Top->Caller)
+    Out.Returned.insert(valueOf(Value));
 }
 
 void FactsBuilder::VisitCXXThrowExpr(const CXXThrowExpr *) { IsDead = true; }

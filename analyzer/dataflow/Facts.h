@@ -7,6 +7,7 @@
 
 #include "dataflow/Places.h"
 #include "clang/AST/Stmt.h"
+#include <set>
 
 namespace tensorscope {
 
@@ -101,6 +102,8 @@ struct FunctionFacts {
   BlockID Entry = 0;
   BlockID Exit = 0;
   PlaceID Return = NoPlace;
+  /// The places that the return statements name.
+  std::set<PlaceID> Returned;
   PlaceID This = NoPlace;
   llvm::SmallVector<PlaceID, 4> Params;
   /// Over a budget, or built on code with errors: no result.

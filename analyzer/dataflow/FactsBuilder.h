@@ -3,7 +3,8 @@
 // The generator's state, private to dataflow/. Its members live in
 // FactsGenerator.cpp (graph, bodies), ExpressionFacts.cpp (what is no call),
 // CallFacts.cpp (calls), ModelFacts.cpp (what a model says), TupleFacts.cpp
-// (tuples), ScopeFacts.cpp (scopes), AssumptionFacts.cpp (conditions).
+// (tuples), MoveFacts.cpp (moves and swaps), ScopeFacts.cpp (scopes),
+// AssumptionFacts.cpp (conditions).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 

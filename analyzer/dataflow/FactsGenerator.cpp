@@ -193,7 +193,9 @@ void FactsBuilder::destroy(const VarDecl *V, const Stmt *At) {
 
 void FactsBuilder::endStatement(const Stmt *S) {
   const auto *E = dyn_cast<Expr>(S);
-  if (E && Top->Body->Discarded.contains(E) && carries(E->getType())) {
+  // A reference is no value of its own.
+  if (E && E->isPRValue() && Top->Body->Discarded.contains(E) &&
+      carries(E->getType())) {
     if (PlaceID P = valueOf(E)) {
       LoopID Loop = loopOf(E);
       Fact &F = emit(FactKind::Discard, E);

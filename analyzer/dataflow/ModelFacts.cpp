@@ -26,18 +26,6 @@ void FactsBuilder::applyModel(const FunctionModel &M, const CallSite &C) {
     forgetMoved(C);
 }
 
-/// What is given as `T &&` may be empty afterwards.
-void FactsBuilder::forgetMoved(const CallSite &C) {
-  unsigned Count = std::min<unsigned>(C.Args.size(), C.Callee->getNumParams());
-  for (unsigned I = 0; I < Count; ++I) {
-    PlaceID P = argPlace(C, I);
-    if (C.Args[I]->isXValue() && P != NoPlace && carries(C.Args[I]->getType()) &&
-        C.Callee->getParamDecl(I)->getType()->isRValueReferenceType() &&
-        !Out.Places.isElementPath(P))
-      emit(FactKind::Forget, C.E).Dst = P;
-  }
-}
-
 void FactsBuilder::useArgument(const Expr *Arg, PlaceID P, const Expr *At) {
   QualType T = Arg->getType().getNonReferenceType();
   if (isHandle(T) || (T->isPointerType() && !carries(T)) ||
@@ -114,35 +102,6 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::QueryAlive:
     break; // in the result, and in AssumptionFacts.cpp
   }
-}
-
-/// Values that change places; one that is not known leaves the other unknown.
-void FactsBuilder::exchange(const CallSite &C, const Effect &E) {
-  PlaceID P = argPlace(C, E.Arg);
-  PlaceID Next = argPlace(C, E.Arg + 1);
-  auto Give = [&](PlaceID To, PlaceID From) {
-    if (From != NoPlace)
-      assign(To, From, C.E);
-    else if (To != NoPlace)
-      emit(FactKind::Forget, C.E).Dst = To;
-  };
-  bool IsGiven = unsigned(E.Arg + 1) < C.Args.size();
-  const Expr *Given = IsGiven ? stripWrappers(C.Args[E.Arg + 1]) : nullptr;
-  if (E.Kind == EffectKind::Become && P != NoPlace &&
-      (!Given || isa<CXXDefaultArgExpr, CXXNullPtrLiteralExpr>(Given))) {
-    emit(FactKind::Null, C.E).Dst = P;
-    return;
-  }
-  PlaceID Old = NoPlace;
-  if (P != NoPlace && E.Kind != EffectKind::Become) {
-    Old = temporary(C.E);
-    assign(Old, P, C.E);
-  }
-  Give(P, Next);
-  if (E.Kind == EffectKind::Swap)
-    Give(Next, Old);
-  else if (E.Kind == EffectKind::Exchange && Old != NoPlace)
-    setValue(C.E, Old);
 }
 
 void FactsBuilder::insertArguments(const CallSite &C, PlaceID Into) {

@@ -235,7 +235,8 @@ void StateStore::create(State &S, const Fact &C) {
   makeRecent(S, C.Storage);
   StorageStatus Status;
   Status.IsScopeResult = C.Value;
-  if (!S.Scopes.empty() && !S.ScopesUnknown)
+  // The result of a callee's scope has left all scopes.
+  if (!C.Value && !S.Scopes.empty() && !S.ScopesUnknown)
     Status.Owner = S.Scopes.back();
   setStatus(S, C.Storage, Status);
   eraseSubtree(S, C.Dst);

@@ -9,6 +9,7 @@
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
 #include "llvm/ADT/SmallVector.h"
+#include <optional>
 #include <vector>
 
 namespace tensorscope {
@@ -41,6 +42,8 @@ struct SummarySource {
   unsigned Index = 0; ///< New, Assumed, ScopeResult: which one
   /// Made while a scope was open in the callee.
   bool IsMadeInScope = false;
+  /// The callee retained it, on some path.
+  bool IsRetained = false;
 };
 
 struct SummaryStore {
@@ -63,6 +66,8 @@ struct Summary {
   std::vector<SummaryStore> Result;
   /// It may end the scope of a guard that it did not open.
   bool MayEndScope = false;
+  /// What a result by reference refers to, if that is always the same.
+  std::optional<Path> Reference;
   /// First tensor made with no scope open that does not leave the function,
   /// outside its own loops.
   const clang::Expr *MakesInside = nullptr;

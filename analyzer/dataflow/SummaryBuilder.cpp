@@ -22,6 +22,9 @@ public:
     collectStatuses();
     collectStores();
     findCreationInside();
+    if (F.Function->getReturnType()->isReferenceType() &&
+        F.Returned.size() == 1 && *F.Returned.begin() != NoPlace)
+      Result.Reference = pathOf(*F.Returned.begin());
     Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State>) {
       Result.MayEndScope |=
           Fact.Kind == FactKind::ScopeForget && Fact.Scope == NoScope;
@@ -167,6 +170,9 @@ SummarySource SummaryBuilder::sourceFor(StorageID S) {
                                      : SourceKind::New;
     Source.Index = newIndex(S);
     Source.IsMadeInScope = MadeInScope.count(S);
+    Source.IsRetained = llvm::any_of(Exit, [&](const State &State) {
+      return State.status(S).IsRetained;
+    });
   }
   return Source;
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Facts of values that change places: what is moved, swapped, exchanged.
+#include "dataflow/FactsBuilder.h"
+#include "utils/AstUtils.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+/// A handle or a container that was moved from is empty; what a class of the
+/// user's leaves behind is its own affair.
+void FactsBuilder::leaveMoved(const Expr *Source, const CXXMethodDecl *By,
+                              const Stmt *At) {
+  const auto *Ctor = dyn_cast<CXXConstructorDecl>(By);
+  bool IsMove = Ctor ? Ctor->isMoveConstructor() : By->isMoveAssignmentOperator();
+  PlaceID P = valueOf(Source);
+  if (!IsMove || !Source->isXValue() || P == NoPlace ||
+      Out.Places.isElementPath(P))
+    return;
+  bool IsOwnAffair = By->isUserProvided() &&
+                     !isLibraryDecl(By, Unit.Ctx.getSourceManager());
+  emit(IsOwnAffair ? FactKind::Forget : FactKind::Null, At).Dst = P;
+}
+
+/// What is given as `T &&` may be empty afterwards.
+void FactsBuilder::forgetMoved(const CallSite &C) {
+  unsigned Count = std::min<unsigned>(C.Args.size(), C.Callee->getNumParams());
+  for (unsigned I = 0; I < Count; ++I) {
+    PlaceID P = argPlace(C, I);
+    if (C.Args[I]->isXValue() && P != NoPlace && carries(C.Args[I]->getType()) &&
+        C.Callee->getParamDecl(I)->getType()->isRValueReferenceType() &&
+        !Out.Places.isElementPath(P))
+      emit(FactKind::Forget, C.E).Dst = P;
+  }
+}
+
+/// Values that change places; one that is not known leaves the other unknown.
+void FactsBuilder::exchange(const CallSite &C, const Effect &E) {
+  PlaceID P = argPlace(C, E.Arg);
+  PlaceID Next = argPlace(C, E.Arg + 1);
+  auto Give = [&](PlaceID To, PlaceID From) {
+    if (From != NoPlace)
+      assign(To, From, C.E);
+    else if (To != NoPlace)
+      emit(FactKind::Forget, C.E).Dst = To;
+  };
+  bool IsGiven = unsigned(E.Arg + 1) < C.Args.size();
+  const Expr *Given = IsGiven ? stripWrappers(C.Args[E.Arg + 1]) : nullptr;
+  if (E.Kind == EffectKind::Become && P != NoPlace &&
+      (!Given || isa<CXXDefaultArgExpr, CXXNullPtrLiteralExpr>(Given))) {
+    emit(FactKind::Null, C.E).Dst = P;
+    return;
+  }
+  PlaceID Old = NoPlace;
+  if (P != NoPlace && E.Kind != EffectKind::Become) {
+    Old = temporary(C.E);
+    assign(Old, P, C.E);
+  }
+  Give(P, Next);
+  if (E.Kind == EffectKind::Swap)
+    Give(Next, Old);
+  else if (E.Kind == EffectKind::Exchange && Old != NoPlace)
+    setValue(C.E, Old);
+}
+
+} // namespace tensorscope
