@@ -70,14 +70,21 @@ std::vector<FlowFinding> findUsesAfterRelease(CheckInput &Input) {
       return;
     std::optional<Meeting> First;
     unsigned Count = 0;
+    bool IsAskedFor = true;
     for (const State &S : Before)
       if (auto M = Query.meet(S, Use)) {
         ++Count;
+        IsAskedFor &= M->Status.IsAskedFor;
         if (!First)
           First = M;
       }
     if (!First)
       return;
+    // Where not all paths release it, a branch may know which did.
+    if (Count < Before.size() && IsAskedFor) {
+      Input.Silenced.insert(locationOf(Use.At));
+      return;
+    }
     // `x[1] = 7` looks at x, and at its element: one mistake.
     if (!Told.insert({First->Status.Where, Use.Statement}).second)
       return;

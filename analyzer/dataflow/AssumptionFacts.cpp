@@ -65,7 +65,43 @@ std::optional<GuardID> FactsBuilder::guardFor(const Expr *Condition) {
   return ID;
 }
 
+/// What is written: the variable, or null for some member; nothing for what is
+/// no name.
+static std::optional<const ValueDecl *> namedBy(const Expr *E) {
+  E = stripWrappers(E);
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+    return isa<VarDecl>(Ref->getDecl()) ? std::optional(Ref->getDecl())
+                                        : std::nullopt;
+  if (isa<MemberExpr>(E))
+    return nullptr;
+  return std::nullopt;
+}
+
+/// An assignment, or a call that may change its object: perhaps a flag is set.
+void FactsBuilder::noteWrite(const Expr *Target, const Stmt *At) {
+  if (Target && !carries(Target->getType()))
+    if (auto Named = namedBy(Target))
+      emit(FactKind::Note, At).Variable = *Named;
+}
+
+/// Tells which variables a branch depends on.
+void FactsBuilder::ask(const Expr *Condition) {
+  llvm::SmallVector<const Stmt *, 8> Todo{Condition};
+  llvm::SmallVector<const ValueDecl *, 4> Asked;
+  while (!Todo.empty()) {
+    const Stmt *Part = Todo.pop_back_val();
+    if (const auto *E = dyn_cast_or_null<Expr>(Part))
+      if (auto Named = namedBy(E); Named && !llvm::is_contained(Asked, *Named))
+        Asked.push_back(*Named);
+    if (Part && !isa<LambdaExpr>(Part))
+      Todo.append(Part->child_begin(), Part->child_end());
+  }
+  for (const ValueDecl *V : Asked)
+    emit(FactKind::Ask, Condition).Variable = V;
+}
+
 void FactsBuilder::assume(const Expr *Condition, bool Value) {
+  ask(Condition);
   Condition = stripWrappers(Condition);
   while (const auto *Not = dyn_cast<UnaryOperator>(Condition)) {
     if (Not->getOpcode() != UO_LNot)

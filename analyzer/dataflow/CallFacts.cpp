@@ -38,6 +38,9 @@ void FactsBuilder::visitCall(const CallSite &C) {
     return;
   }
   dropWrittenGuards(C);
+  const auto *Changed = dyn_cast<CXXMethodDecl>(C.Callee);
+  if (C.Object && Changed && !Changed->isConst())
+    noteWrite(C.Object, C.E);
   if (C.Object && C.Callee->getOverloadedOperator() == OO_Equal &&
       carries(C.Object->getType())) {
     visitHandleAssignment(C);

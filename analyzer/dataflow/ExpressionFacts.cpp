@@ -201,6 +201,8 @@ void FactsBuilder::VisitBinaryOperator(const BinaryOperator *E) {
     PlaceID To = valueOf(E->getLHS());
     PlaceID Value = valueOf(E->getRHS());
     QualType T = E->getLHS()->getType();
+    if (E->getOpcode() == BO_Assign)
+      noteWrite(E->getLHS(), E);
     if (carries(T) || (T->isPointerType() && Value != NoPlace))
       assign(To, Value, E);
     else

@@ -38,6 +38,8 @@ enum class FactKind {
   AssumeGuard,
   SetGuard,
   DropGuards, ///< guards that read Variable (null: any member) are unknown
+  Note,       ///< Variable (null: some member) is set to something
+  Ask,        ///< a branch depends on Variable (null: some member)
   LoopBack,   ///< the next iteration of Loop begins
   Call,       ///< a user's function is called
 };

@@ -183,6 +183,8 @@ private:
 
   // Conditions.
   void assume(const clang::Expr *Condition, bool Value);
+  void ask(const clang::Expr *Condition);
+  void noteWrite(const clang::Expr *Target, const clang::Stmt *At);
   std::optional<GuardID> guardFor(const clang::Expr *Condition);
 
   UnitContext &Unit;

@@ -56,6 +56,10 @@ static llvm::StringRef kindName(FactKind Kind) {
     return "set-guard";
   case FactKind::DropGuards:
     return "drop-guards";
+  case FactKind::Note:
+    return "note";
+  case FactKind::Ask:
+    return "ask";
   case FactKind::LoopBack:
     return "loop-back";
   case FactKind::Call:

@@ -191,6 +191,7 @@ static StorageStatus mergeStatus(const StorageStatus &A,
   M.MaybeKept |= B.MaybeKept;
   M.IsRetained |= B.IsRetained;
   M.IsScopeResult &= B.IsScopeResult;
+  M.IsAskedFor |= B.IsAskedFor;
   if (A.How != B.How || A.Where != B.Where || A.Owner != B.Owner) {
     M.How = A.How == B.How && A.How != Life::Live ? A.How : Life::Unknown;
     M.Owner = NoScope;
@@ -298,6 +299,9 @@ State StateStore::merge(const State &A, const State &B) {
     if (!Other || *Other != It->second)
       M.Guards = GuardFactory.remove(M.Guards, It->first);
   }
+  M.Noted.clear();
+  std::set_union(A.Noted.begin(), A.Noted.end(), B.Noted.begin(),
+                 B.Noted.end(), std::back_inserter(M.Noted));
   if (A.Scopes != B.Scopes || B.ScopesUnknown) {
     M.ScopesUnknown = true;
     size_t Common = 0;

@@ -28,15 +28,18 @@ struct StorageStatus {
   bool IsRetained = false;
   /// It left a scope as its result.
   bool IsScopeResult = false;
+  /// A branch asked about something that was set after the release: it may
+  /// know of it.
+  bool IsAskedFor = false;
 
   friend bool operator==(const StorageStatus &A, const StorageStatus &B) {
     return A.How == B.How && A.Where == B.Where && A.Owner == B.Owner &&
            A.MaybeKept == B.MaybeKept && A.IsRetained == B.IsRetained &&
-           A.IsScopeResult == B.IsScopeResult;
+           A.IsScopeResult == B.IsScopeResult && A.IsAskedFor == B.IsAskedFor;
   }
   void Profile(llvm::FoldingSetNodeID &ID) const {
     ID.AddInteger(unsigned(How) | MaybeKept << 4 | IsRetained << 5 |
-                  IsScopeResult << 6);
+                  IsScopeResult << 6 | IsAskedFor << 7);
     ID.AddPointer(Where);
     ID.AddInteger(Owner);
   }
@@ -83,11 +86,14 @@ struct State {
   StatusMap Statuses{nullptr};
   GuardMap Guards{nullptr};
   llvm::SmallVector<ScopeID, 4> Scopes;
+  /// What was set while something was released (null: a member). Sorted.
+  llvm::SmallVector<const clang::ValueDecl *, 2> Noted;
   /// Paths with different scopes open met here.
   bool ScopesUnknown = false;
 
   friend bool operator==(const State &A, const State &B) {
     return A.ScopesUnknown == B.ScopesUnknown && A.Scopes == B.Scopes &&
+           A.Noted == B.Noted &&
            A.Places == B.Places && A.Statuses == B.Statuses &&
            A.Guards == B.Guards;
   }

@@ -185,8 +185,42 @@ void StorageFlow::apply(State &S, const Fact &F) {
   case FactKind::DropGuards:
     Store.dropGuards(S, F.Variable);
     break;
+  case FactKind::Note:
+    note(S, F);
+    break;
+  case FactKind::Ask:
+    ask(S, F);
+    break;
   default:
     break; // what only the queries look at
+  }
+}
+
+static bool isReleased(const StorageStatus &Status) {
+  return Status.How == Life::Released;
+}
+
+/// Remembers what is set while something is released: it may be the flag that
+/// says so.
+void StorageFlow::note(State &S, const Fact &F) {
+  bool IsAnyReleased = false;
+  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
+    IsAnyReleased |= isReleased(It->second);
+  auto Where = llvm::lower_bound(S.Noted, F.Variable);
+  if (IsAnyReleased && (Where == S.Noted.end() || *Where != F.Variable))
+    S.Noted.insert(Where, F.Variable);
+}
+
+void StorageFlow::ask(State &S, const Fact &F) {
+  if (!llvm::is_contained(S.Noted, F.Variable))
+    return;
+  llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Asked;
+  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
+    if (isReleased(It->second))
+      Asked.push_back(*It);
+  for (auto &[Storage, Status] : Asked) {
+    Status.IsAskedFor = true;
+    Store.setStatus(S, Storage, Status);
   }
 }
 

@@ -46,6 +46,8 @@ private:
   bool transfer(State &S, const Fact &F);
   void apply(State &S, const Fact &F);
   bool assumeGuard(State &S, const Fact &F);
+  void note(State &S, const Fact &F);
+  void ask(State &S, const Fact &F);
   void release(State &S, const Fact &F, bool IsCertain);
   void retain(State &S, const Fact &F);
   void keep(State &S, const Fact &F);

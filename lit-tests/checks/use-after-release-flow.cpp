@@ -4,6 +4,7 @@
 #include <tensorscope/tensorscope.h>
 #include <torch/torch.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -201,6 +202,62 @@ void sameCondition(bool done) {
     tensorscope::release(x);
   if (!done)
     (void)x.sum();
+}
+// A branch that asks for something that was set with the release may know of it.
+float askedByAnEnum(int mode) {
+  enum class State { Fresh, Freed } state = State::Fresh;
+  auto x = torch::ones({4});
+  if (mode > 7) {
+    tensorscope::release(x);
+    state = State::Freed;
+  }
+  if (state == State::Freed)
+    return 0;
+  return x.sum().item<float>();
+}
+float askedByAnOptional(int mode) {
+  std::optional<int> reason;
+  auto x = torch::ones({4});
+  if (mode > 7) {
+    tensorscope::release(x);
+    reason = mode;
+  }
+  return reason ? 0 : x.sum().item<float>();
+}
+struct Slot {
+  int state = 0;
+  float read(int mode) {
+    auto x = torch::ones({4});
+    if (mode > 7) {
+      tensorscope::release(x);
+      state = 3;
+    }
+    if (state == 3)
+      return 0;
+    return x.sum().item<float>();
+  }
+};
+// One that asks for something else does not.
+float askedForSomethingElse(int mode, int verbosity) {
+  auto x = torch::ones({4});
+  int level = verbosity;
+  if (mode > 7)
+    tensorscope::release(x);
+  if (level == 3)
+    return 0;
+  return x.sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: use of 'x' after it was released on some path: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+// Where each path releases it, no branch helps.
+float releasedAnyway(int mode) {
+  int state = 0;
+  auto x = torch::ones({4});
+  tensorscope::release(x);
+  state = mode;
+  if (state == 3)
+    return 0;
+  return x.sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
 void throwsAfterwards(bool bad) {
   auto x = torch::ones({4});
