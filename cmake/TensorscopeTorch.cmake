@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Finds LibTorch and makes imported targets of our own: torch's CMake package insists on a whole GPU toolkit.
-# Looked for in TENSORSCOPE_TORCH_DIR (cache, then environment), Torch_DIR, build/venv, the active virtual
-# environment, and the torch of `python3`. The first two are orders: if they hold no LibTorch, nothing else is tried.
+# Looked for in TENSORSCOPE_TORCH_DIR (cache, then environment), Torch_DIR, torch's own targets if the project has them,
+# CMAKE_PREFIX_PATH, TENSORSCOPE_TORCH_BUILT_WITH, build/venv, the active virtual environment, and the torch of
+# `python3`. The first two are orders: if they hold no LibTorch, nothing else is tried.
 # Gives tensorscope_torch::cpu (torch_cpu + c10 + headers), TENSORSCOPE_TORCH_ROOT, TENSORSCOPE_TORCH_VERSION, and
 # TENSORSCOPE_TORCH_PROBLEM: one line to show, empty when all is well. Installed beside the package's config file.
 set(TENSORSCOPE_TORCH_DIR "" CACHE PATH "Root of a LibTorch (holds include/ and lib/)")
@@ -38,14 +39,40 @@ function(_tensorscope_ordered_torch dir name)
   set(${dir} "" PARENT_SCOPE)
 endfunction()
 
-# The first Python environment that holds a LibTorch; empty if none. Asks python3 where torch is, never imports it.
-function(_tensorscope_python_torch result)
-  set(${result} "" PARENT_SCOPE)
-  file(GLOB candidates "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../build/venv/lib/python3*/site-packages/torch")
+# Folders that the project or its surroundings speak of, LibTorch or not, the nearest first.
+function(_tensorscope_torch_candidates result)
+  set(candidates "")
+  if(TARGET torch_cpu) # after find_package(Torch)
+    get_target_property(imported torch_cpu IMPORTED)
+    if(imported)
+      get_target_property(library torch_cpu LOCATION)
+      cmake_path(SET parent NORMALIZE "${library}/../..")
+      string(REGEX REPLACE "/$" "" parent "${parent}")
+      list(APPEND candidates "${parent}")
+    endif()
+  endif()
+  set(prefixes "$ENV{CMAKE_PREFIX_PATH}")
+  string(REPLACE ":" ";" prefixes "${prefixes}")
+  foreach(prefix IN LISTS CMAKE_PREFIX_PATH prefixes)
+    list(APPEND candidates "${prefix}")
+    if(prefix MATCHES "^(.+)/share/cmake/?$") # as torch.utils.cmake_prefix_path says it
+      list(APPEND candidates "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  list(APPEND candidates ${TENSORSCOPE_TORCH_BUILT_WITH})
+  file(GLOB own "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../build/venv/lib/python3*/site-packages/torch")
+  list(APPEND candidates ${own})
   if(DEFINED ENV{VIRTUAL_ENV})
     file(GLOB active "$ENV{VIRTUAL_ENV}/lib/python3*/site-packages/torch")
     list(APPEND candidates ${active})
   endif()
+  set(${result} "${candidates}" PARENT_SCOPE)
+endfunction()
+
+# The first of the candidates that is a LibTorch; empty if none. Asks python3 last where torch is, never imports it.
+function(_tensorscope_first_torch result)
+  set(${result} "" PARENT_SCOPE)
+  _tensorscope_torch_candidates(candidates)
   foreach(candidate IN LISTS candidates)
     _tensorscope_is_torch("${candidate}" found)
     if(found)
@@ -97,7 +124,7 @@ if(_ordered)
       "no LibTorch in ${_ordered} (${_ordered_by}): it needs include/torch/csrc/api/include/torch/torch.h and lib/libtorch_cpu.so")
   endif()
 else()
-  _tensorscope_python_torch(TENSORSCOPE_TORCH_ROOT)
+  _tensorscope_first_torch(TENSORSCOPE_TORCH_ROOT)
   if(NOT TENSORSCOPE_TORCH_ROOT)
     set(TENSORSCOPE_TORCH_PROBLEM
       "no LibTorch found: set TENSORSCOPE_TORCH_DIR to a folder with include/ and lib/, or run ./bootstrap build")

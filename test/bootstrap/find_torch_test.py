@@ -116,6 +116,25 @@ class FindTorchTest(unittest.TestCase):
         self.assertIn(f"found 1.4.2 in {self.old}\n", self.configure(f"-DTENSORSCOPE_TORCH_DIR={self.old}", **surroundings)[2])
         self.assertIn(f"found 1.4.2 in {other}\n", self.configure("-DTENSORSCOPE_TORCH_DIR=", **surroundings)[2])
 
+    def test_a_prefix_of_the_project_is_searched_and_wins_over_an_active_environment(self):
+        make_old_torch(self.old)
+        active = self.folder / "active/lib/python3.11/site-packages/torch"
+        active.mkdir(parents=True)
+        make_old_torch(active)
+        for prefix in [self.old, self.old / "share/cmake", self.old / "share/cmake/"]:
+            with self.subTest(prefix):
+                output = self.configure(f"-DCMAKE_PREFIX_PATH=/nowhere;{prefix}", VIRTUAL_ENV=str(self.folder / "active"))[2]
+                self.assertIn(f"found 1.4.2 in {self.old}\n", output)
+        in_environment = self.configure("-DCMAKE_PREFIX_PATH=", CMAKE_PREFIX_PATH=f"/nowhere:{self.old}")[2]
+        self.assertIn(f"found 1.4.2 in {self.old}\n", in_environment)
+
+    def test_the_libtorch_that_the_project_has_imported_is_taken(self):
+        make_old_torch(self.old)
+        imports = write(self.folder, "imports.cmake", f"""
+            add_library(torch_cpu SHARED IMPORTED)
+            set_target_properties(torch_cpu PROPERTIES IMPORTED_LOCATION "{self.old}/lib/libtorch_cpu.so")""")
+        self.assertIn(f"found 1.4.2 in {self.old}\n", self.configure(f"-DCMAKE_PROJECT_find_torch_INCLUDE={imports}")[2])
+
 
 if __name__ == "__main__":
     unittest.main()
