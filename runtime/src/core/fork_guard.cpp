@@ -24,7 +24,7 @@ constinit ThreadRecord* first_locked = nullptr;
 constinit std::array<std::mutex*, kMostMutexes> locked{};
 
 void before_fork() {
-  // Records are added in front: those that come meanwhile are left alone.
+  mutex_of_new_records().lock(); // else a thread that starts now could leave its ledger locked in the child
   ThreadRecord* const first = all_records();
   for (ThreadRecord* record = first; record != nullptr; record = record->next) {
     record == current_record ? record->ledger_lock.lock_as_owner() : record->ledger_lock.lock_as_reader();
@@ -50,6 +50,7 @@ void after_fork() {
   for (ThreadRecord* record = first; record != nullptr; record = record->next) {
     record == current_record ? record->ledger_lock.unlock_as_owner() : record->ledger_lock.unlock_as_reader();
   }
+  mutex_of_new_records().unlock();
 }
 
 void in_child() {

@@ -4,6 +4,7 @@
 
 #include "core/fork_guard.h"
 
+#include <mutex>
 #include <new>
 
 #include <sys/syscall.h>
@@ -16,7 +17,8 @@ thread_local constinit ThreadRecord* current_record = nullptr;
 namespace {
 
 constinit std::atomic<ThreadRecord*> head{nullptr};
-constinit std::atomic<std::uint32_t> record_count{0};
+constinit std::mutex adding_mutex;
+constinit std::uint32_t record_count = 0;
 constinit std::atomic<void (*)(ThreadRecord&) noexcept> thread_end_hook{nullptr};
 
 /// Gives the record back when its thread ends.
@@ -60,12 +62,12 @@ ThreadRecord* add_record() noexcept {
   if (record == nullptr) {
     return nullptr;
   }
+  const std::lock_guard lock(adding_mutex);
   record->in_use.store(true, std::memory_order_relaxed);
-  record->slot = record_count.fetch_add(1, std::memory_order_relaxed);
+  record->slot = record_count++;
   record->colour = record->slot % kColours;
   record->next = head.load(std::memory_order_relaxed);
-  while (!head.compare_exchange_weak(record->next, record, std::memory_order_release, std::memory_order_relaxed)) {
-  }
+  head.store(record, std::memory_order_release);
   return record;
 }
 
@@ -107,6 +109,10 @@ const ScopePath* path_of(const Region* innermost) {
     path.regions.push_back({region->kind, region->where});
   }
   return site_tables().paths.intern(path);
+}
+
+std::mutex& mutex_of_new_records() noexcept {
+  return adding_mutex;
 }
 
 ThreadRecord* all_records() noexcept {

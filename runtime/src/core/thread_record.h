@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace tensorscope::core {
@@ -141,6 +142,9 @@ inline ThreadRecord* this_thread() noexcept {
 
 /// The head of the list of all records; follow `next`.
 ThreadRecord* all_records() noexcept;
+
+/// Held while a record is added to the list.
+std::mutex& mutex_of_new_records() noexcept;
 
 /// Called with a thread's record when the thread ends, before the record is given to another.
 void set_thread_end_hook(void (*hook)(ThreadRecord&) noexcept) noexcept;
