@@ -60,9 +60,20 @@ bool is_system_symbol(std::string_view symbol) {
   return starts_with_any(name, spaces);
 }
 
-/// Without the detours that relative includes take.
-std::string file_text(const char* name) {
-  return name != nullptr ? std::filesystem::path(name).lexically_normal().string() : std::string();
+/// The path of a file that a unit names, without the detours that relative includes take. A unit that was compiled by a
+/// relative path says where the compiler ran.
+std::string file_text(Dwarf_Die& unit, const char* name) {
+  if (name == nullptr) {
+    return {};
+  }
+  std::filesystem::path path(name);
+  Dwarf_Attribute attribute;
+  if (path.is_relative() && dwarf_attr(&unit, DW_AT_comp_dir, &attribute) != nullptr) {
+    if (const char* const folder = dwarf_formstring(&attribute)) {
+      path = std::filesystem::path(folder) / path;
+    }
+  }
+  return path.lexically_normal().string();
 }
 
 std::string demangled(const char* name) {
@@ -107,7 +118,7 @@ void set_call_site(SourceFrame& caller, Dwarf_Die& compile_unit, Dwarf_Die& inli
   const unsigned index = number_of(inlined, DW_AT_call_file);
   if (dwarf_getsrcfiles(&compile_unit, &files, &count) == 0 && index < count) {
     const char* const name = dwarf_filesrc(files, index, nullptr, nullptr);
-    caller.file = file_text(name);
+    caller.file = file_text(compile_unit, name);
   }
   caller.line = number_of(inlined, DW_AT_call_line);
   caller.column = number_of(inlined, DW_AT_call_column);
@@ -224,7 +235,7 @@ class ModuleUnits {
     if (Dwarf_Line* const line = dwarf_getsrc_die(part->unit, address - part->bias)) {
       int number = 0;
       int column = 0;
-      frames.back().file = file_text(dwarf_linesrc(line, nullptr, nullptr));
+      frames.back().file = file_text(*part->unit, dwarf_linesrc(line, nullptr, nullptr));
       frames.back().line = dwarf_lineno(line, &number) == 0 ? static_cast<unsigned>(number) : 0;
       frames.back().column = dwarf_linecol(line, &column) == 0 ? static_cast<unsigned>(column) : 0;
     }

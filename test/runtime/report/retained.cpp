@@ -61,3 +61,5 @@ int main(int argc, char** argv) {
 // HELP:       LEAK: 420 bytes
 
 // BAD:        TENSORSCOPE_OPTIONS: bad value 'abc' for 'depth': use a whole number from 0 to 256; nothing is watched
+
+// WHOLE: #0 {{.*}}operator(){{.*}} {{(/[^/ ]*[^/ .][^/ ]*)+}}/test/runtime/report/retained.cpp:
