@@ -27,7 +27,7 @@ struct Survivor {
   const ScopePath* path = nullptr; ///< the region that made it and those around; null outside of any
   std::uint64_t region = 0;        ///< that region's number; 0 outside of any
   KeptAs kept_as = KeptAs::unscoped;
-  WorkClock made_at = 0;           ///< set for what was made outside of any region
+  WorkClock made_at = 0;           ///< set for `unscoped` and `library`
   std::uint32_t process = 0;       ///< the process that entered it; see core/fork_guard.h
 
   bool dead(const Liveness& liveness) const { return entry.dead(liveness); }

@@ -149,10 +149,10 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
       // Where LibTorch can't be intercepted, what it holds for itself looks like an escape.
       return hooks::interposers_reached() ? std::optional(LeakKind::left_alive) : std::nullopt;
     case KeptAs::unscoped:
+    case KeptAs::library:
       return living.piled ? std::optional(LeakKind::piled) : std::nullopt;
     case KeptAs::adopted:
     case KeptAs::left_open:
-    case KeptAs::library:
       return std::nullopt;
   }
   return std::nullopt;
@@ -201,7 +201,8 @@ void mark_piles(std::vector<Ledger>& ledgers, const Question& question) {
   for (auto& ledger : ledgers) {
     for (auto& living : ledger.survivors) {
       const core::Survivor& note = living.note;
-      if (note.kept_as == KeptAs::unscoped && !living.released) {
+      // Gradients and the like pile up, too, where a program keeps them all.
+      if ((note.kept_as == KeptAs::unscoped || note.kept_as == KeptAs::library) && !living.released) {
         asked.push_back(&living);
         unscoped.push_back({note.entry.made_by, note.entry.stack, note.made_at, ledger.now, ledger.thread});
       }

@@ -11,7 +11,7 @@
 
 namespace tensorscope::report {
 
-/// A living tensor that was made outside of any region.
+/// A living tensor that was made outside of any region, or by LibTorch for itself.
 struct Unscoped {
   const core::OperatorInfo* made_by = nullptr;
   const core::Stack* stack = nullptr; ///< null: the place is not known

@@ -13,6 +13,7 @@ namespace nn = torch::nn;
 static std::vector<at::Tensor> losses;
 static std::vector<at::Tensor> numbers;
 static at::Tensor total = torch::zeros({});
+static std::vector<at::Tensor> gradients;
 static std::deque<at::Tensor> latest;
 static std::vector<at::Tensor> data;
 static nn::Sequential model;
@@ -41,6 +42,22 @@ static void keep_numbers() {
 
 static void add_up() {
   train([](nn::Linear& net, int) { total = total + loss_of(net); });
+}
+
+static void keep_gradients() {
+  auto table = torch::rand({9, 11}, torch::requires_grad());
+  table.register_hook([](const at::Tensor& gradient) { gradients.push_back(gradient); });
+  for (int step = 0; step < 30; ++step) {
+    (table * table).sum().backward();
+    table.mutable_grad().reset();
+  }
+}
+
+static void keep_what_keeps_itself() {
+  train([](nn::Linear& net, int) {
+    auto activation = net->forward(torch::rand({3, 16})).tanh();
+    activation.register_hook([activation](const at::Tensor& gradient) { return gradient * activation.sign(); });
+  });
 }
 
 static void keep_the_latest() {
@@ -77,8 +94,9 @@ static void keep_for_a_while() {
 
 int main(int, char** argv) {
   const std::map<std::string, std::function<void()>> ways = {
-      {"losses", keep_losses},     {"numbers", keep_numbers}, {"total", add_up},
-      {"latest", keep_the_latest}, {"prepared", prepare},     {"while", keep_for_a_while},
+      {"losses", keep_losses},       {"numbers", keep_numbers},         {"total", add_up},
+      {"gradients", keep_gradients}, {"cycle", keep_what_keeps_itself}, {"latest", keep_the_latest},
+      {"prepared", prepare},         {"while", keep_for_a_while},
   };
   ways.at(argv[1])();
 }
@@ -86,7 +104,7 @@ int main(int, char** argv) {
 // 30 losses of 4 bytes; each graph keeps an input of 8 * 16 and a tanh of 8 * 4 floats.
 // LOSSES:      LEAK: 19320 bytes in 30 tensors that piled up while the program worked, in no scope
 // LOSSES-NEXT: made by aten::sum Float [] on cpu
-// LOSSES-NEXT: #0 loss_of{{.*}} {{.*}}piling.cpp:[[#@LINE-69]]:
+// LOSSES-NEXT: #0 loss_of{{.*}} {{.*}}piling.cpp:[[#@LINE-86]]:
 // LOSSES:      keep_losses{{.*}} {{.*}}piling.cpp:
 // LOSSES:      main {{.*}}piling.cpp:
 // LOSSES:      its backward() keeps 19200 bytes in 60 tensors:
@@ -97,13 +115,21 @@ int main(int, char** argv) {
 
 // NUMBERS:      LEAK: 120 bytes in 30 tensors that piled up while the program worked, in no scope
 // NUMBERS-NEXT: made by aten::mul Float [] on cpu
-// NUMBERS-NEXT: piling.cpp:[[#@LINE-61]]:
+// NUMBERS-NEXT: piling.cpp:[[#@LINE-78]]:
 // NUMBERS:      keep them no longer than they are used
 // NUMBERS:      SUMMARY: tensorscope: 120 bytes leaked in 30 tensors;
 
 // TOTAL:      LEAK: 19200 bytes in 60 tensors kept for the backward() of a tensor that lives on
 // TOTAL-NEXT: made by aten::add Float [] on cpu
-// TOTAL-NEXT: piling.cpp:[[#@LINE-63]]:
+// TOTAL-NEXT: piling.cpp:[[#@LINE-80]]:
 // TOTAL:      15360 bytes in 30 tensors of aten::randn Float [8, 16] on cpu
 // TOTAL:      add loss.item() or loss.detach() up
 // TOTAL:      SUMMARY: tensorscope: 19200 bytes leaked in 60 tensors;
+
+// GRADIENTS:      LEAK: 11880 bytes in 30 tensors that piled up while the program worked, in no scope
+// GRADIENTS:      keep_gradients{{.*}} {{.*}}piling.cpp:
+// GRADIENTS:      SUMMARY: tensorscope: 11880 bytes leaked in 30 tensors;
+
+// CYCLE:      LEAK: {{[0-9]+}} bytes in 30 tensors that piled up while the program worked, in no scope
+// CYCLE-NEXT: made by aten::tanh Float [3, 4] on cpu
+// CYCLE:      keep_what_keeps_itself{{.*}} {{.*}}piling.cpp:
