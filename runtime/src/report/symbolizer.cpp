@@ -29,14 +29,17 @@ bool starts_with_any(std::string_view text, const auto& prefixes) {
 
 /// LibTorch's, ours and the C and C++ libraries by their full names: a program may have a libtorch_trainer.so of its own.
 bool is_system_library(std::string_view name) {
-  static constexpr std::array<std::string_view, 24> names{
-      "libtorch",   "libtorch_cpu", "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip", "libtorch_python",
-      "libc10",     "libc10_cuda",  "libc10_hip",    "libtensorscope",       "libstdc++",    "libc++",
-      "libc++abi",  "libc",         "libm",          "libgcc_s",             "libgomp",      "libpthread",
-      "libdl",      "libtsan",      "libasan",       "liblsan",              "libubsan",     "ld-linux-x86-64"};
-  // Wheels bring libraries with a hash in their names.
+  static constexpr std::array<std::string_view, 29> names{
+      "libtorch",      "libtorch_cpu",     "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip",
+      "libtorch_xpu",  "libtorch_nvshmem", "libtorch_python", "libc10",             "libc10_cuda",
+      "libc10_hip",    "libc10_xpu",       "libtensorscope", "libstdc++",           "libc++",
+      "libc++abi",     "libc",             "libm",          "libgcc_s",             "libpthread",
+      "libdl",         "libgomp",          "libomp",        "libiomp5",             "libtsan",
+      "libasan",       "liblsan",          "libubsan",      "ld-linux-x86-64"};
+  // Wheels bring a libgomp with a hash in its name.
+  static constexpr std::array<std::string_view, 2> beginnings{"libgomp-", "libclang_rt."};
   const std::string_view stem = name.substr(0, name.find(".so"));
-  return std::find(names.begin(), names.end(), stem) != names.end() || stem.starts_with("libgomp-");
+  return std::find(names.begin(), names.end(), stem) != names.end() || starts_with_any(stem, beginnings);
 }
 
 /// Inlined parts of headers, and the interposers, lie in the user's executable.
