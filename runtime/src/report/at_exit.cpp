@@ -18,8 +18,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
 
 extern "C" {
 /// Defined by what `tensorscope run` preloads, which was there before LibTorch was: has `handler` run at the very end.
@@ -124,11 +126,17 @@ void at_exit() { write_report(false); }
 
 /// The program's own failure stays what it is. What is registered to run after this still runs: a leak checker's own
 /// report, a profile that is written, destructors of libraries. (The C library takes a call of exit from a handler for a
-/// new status.)
+/// new status.) Not in a forked child: libraries there may wait for threads that only the parent has.
 void set_status(int status, void*) {
-  if (status == 0 && found_something.load() && options->exitcode != 0) {
+  if (status != 0 || !found_something.load() || options->exitcode == 0) {
+    return;
+  }
+  if (core::process_generation() == 0) {
     std::exit(static_cast<int>(options->exitcode));
   }
+  std::cout.flush();
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(options->exitcode));
 }
 
 /// In a child process what the parent had is the parent's to report.
