@@ -164,7 +164,8 @@ bool is_among(const core::WeakList<core::OwnedStorage>& entries, const void* sto
 }
 
 /// Enters what outlives the region into the ledger.
-void note_survivors(ThreadRecord& thread, Region& region, Classes& classes, const std::vector<hooks::HeldByGraph>& made_inside) {
+void note_survivors(ThreadRecord& thread, Region& region, Classes& classes,
+                    const std::vector<hooks::HeldByGraph>& made_inside) {
   if (classes.empty() && region.retained.empty()) {
     return;
   }
