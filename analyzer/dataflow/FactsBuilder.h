@@ -106,6 +106,7 @@ private:
   bool canWalkInPlace(const clang::FunctionDecl *F) const;
   LoopID loopOf(const clang::Stmt *S);
   LoopID loopFor(const clang::Stmt *Loop);
+  bool isOverModules(const clang::Stmt *Loop);
 
   // Scopes.
   unsigned depthAt(clang::SourceLocation Loc) const;

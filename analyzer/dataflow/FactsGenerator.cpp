@@ -269,6 +269,25 @@ PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
   return Body.Return;
 }
 
+/// A loop over the layers of a model runs as often as the model has layers.
+bool FactsBuilder::isOverModules(const Stmt *Loop) {
+  const auto *Range = dyn_cast<CXXForRangeStmt>(Loop);
+  if (!Range)
+    return false;
+  auto IsModule = [&](QualType T) {
+    return Unit.Types.role(T) == TypeRole::Module;
+  };
+  QualType Item = Range->getLoopVariable()->getType().getNonReferenceType();
+  const auto *Pointer = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      Item->getAsCXXRecordDecl());
+  bool IsPointerToOne =
+      Pointer && Pointer->getTemplateArgs().size() > 0 &&
+      Pointer->getTemplateArgs()[0].getKind() == TemplateArgument::Type &&
+      IsModule(Pointer->getTemplateArgs()[0].getAsType());
+  return IsModule(Range->getRangeInit()->getType()) || IsModule(Item) ||
+         IsPointerToOne;
+}
+
 LoopID FactsBuilder::loopFor(const Stmt *Loop) {
   if (!Loop)
     return Top->OuterLoop;
@@ -278,7 +297,7 @@ LoopID FactsBuilder::loopFor(const Stmt *Loop) {
   Info.Loc = Loop->getBeginLoc();
   Info.Outer = loopFor(Top->Body->OuterLoop.lookup(Loop));
   auto Count = constantIterations(Loop, Unit.Ctx);
-  Info.IsSmall = Count && *Count <= Unit.SmallLoopBound;
+  Info.IsSmall = (Count && *Count <= Unit.SmallLoopBound) || isOverModules(Loop);
   Out.Loops.push_back(Info);
   return Top->Loops[Loop] = Out.Loops.size() - 1;
 }

@@ -42,6 +42,29 @@ void FactsBuilder::applyUses(const CallSite &C) {
     useArgument(Arg, valueOf(Arg), C.E);
 }
 
+/// The member function `forward` of the class that a holder's type names.
+static const FunctionDecl *heldForward(const Expr *Holder) {
+  const CXXRecordDecl *RD =
+      Holder ? Holder->getType()->getAsCXXRecordDecl() : nullptr;
+  while (RD && !isa<ClassTemplateSpecializationDecl>(RD))
+    RD = RD->hasDefinition() && RD->getNumBases() == 1
+             ? RD->bases_begin()->getType()->getAsCXXRecordDecl()
+             : nullptr;
+  if (!RD)
+    return nullptr;
+  const TemplateArgument &Held =
+      cast<ClassTemplateSpecializationDecl>(RD)->getTemplateArgs()[0];
+  const CXXRecordDecl *Module = Held.getKind() == TemplateArgument::Type
+                                    ? Held.getAsType()->getAsCXXRecordDecl()
+                                    : nullptr;
+  if (!Module || !Module->hasDefinition())
+    return nullptr;
+  for (const CXXMethodDecl *Method : Module->getDefinition()->methods())
+    if (Method->getDeclName().isIdentifier() && Method->getName() == "forward")
+      return Method;
+  return nullptr;
+}
+
 void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   PlaceID P = argPlace(C, E.Arg);
   switch (E.Kind) {
@@ -84,6 +107,10 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     break;
   case EffectKind::RunOnce:
     runOnce(C, E);
+    break;
+  case EffectKind::RunForward:
+    if (const FunctionDecl *F = heldForward(C.Object))
+      emit(FactKind::Call, C.E).Callee = F;
     break;
   case EffectKind::BeginSession:
     beginScope(ScopeForm::Session, C.E, SourceLocation(), 0);

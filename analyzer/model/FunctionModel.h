@@ -42,6 +42,7 @@ enum class EffectKind {
   RunInScope,   ///< the callable argument runs once, in a scope of its own
   RunOnce,      ///< the callable argument runs here, once
   RunInLoop,    ///< the callable argument runs once per element
+  RunForward,   ///< runs the `forward` of the module that it holds
   BeginSession, ///< opens the thread's session
   EndSession,   ///< closes it and releases what it owns
   EndScope,     ///< ends the scope of this guard; what follows it is the result

@@ -72,6 +72,7 @@ constexpr Word<EffectKind> EffectWords[] = {
     {"run-in-scope", EffectKind::RunInScope},
     {"run-once", EffectKind::RunOnce},
     {"run-in-loop", EffectKind::RunInLoop},
+    {"run-forward", EffectKind::RunForward},
     {"begin-session", EffectKind::BeginSession},
     {"end-session", EffectKind::EndSession},
     {"end-scope", EffectKind::EndScope},

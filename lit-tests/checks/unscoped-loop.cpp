@@ -255,6 +255,29 @@ void iterated(torch::nn::Module &module, const c10::List<torch::Tensor> &list) {
   for (const torch::Tensor t : list)
     log_value(t.numel());
 }
+// Layers are made once, and a loop over them runs as often as the model has layers.
+struct StackOfLayersImpl : torch::nn::Module {
+  torch::nn::ModuleList layers;
+  std::vector<torch::nn::Linear> heads;
+  explicit StackOfLayersImpl(int n) {
+    for (int i = 0; i < n; ++i)
+      layers->push_back(torch::nn::Linear(13, 13));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    for (auto &layer : *layers)
+      x = torch::relu(std::dynamic_pointer_cast<torch::nn::LinearImpl>(layer)->forward(x));
+    for (auto &head : heads)
+      x = head->forward(x);
+    // Every call of it, through the holder, has a scope open.
+    for (size_t i = 0; i < heads.size(); ++i)
+      x = heads[i]->forward(x);
+    return x;
+  }
+};
+TORCH_MODULE(StackOfLayers);
+float useStackOfLayers(StackOfLayers &net, const torch::Tensor &x) {
+  return with_torch([&] { return net(x).sum().item<float>(); });
+}
 void inPlaceWork(std::vector<torch::Tensor> &list, int n) {
   for (auto &t : list)
     t.zero_();

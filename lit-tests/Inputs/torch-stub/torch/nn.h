@@ -128,6 +128,25 @@ class Sequential : public torch::nn::ModuleHolder<SequentialImpl> {
   Sequential();
 };
 
+class ModuleListImpl : public Cloneable<ModuleListImpl> {
+ public:
+  using Iterator = std::vector<std::shared_ptr<Module>>::iterator;
+  ModuleListImpl() = default;
+  void reset() override;
+  void push_back(std::shared_ptr<Module> module);
+  template <typename M>
+  void push_back(const ModuleHolder<M>& module_holder) {
+    push_back(module_holder.ptr());
+  }
+  Iterator begin();
+  Iterator end();
+};
+class ModuleList : public torch::nn::ModuleHolder<ModuleListImpl> {
+ public:
+  using torch::nn::ModuleHolder<ModuleListImpl>::ModuleHolder;
+  ModuleList();
+};
+
 namespace functional {
 struct CrossEntropyFuncOptions {
   CrossEntropyFuncOptions() = default;
