@@ -46,6 +46,15 @@ public:
     }
   }
 
+  /// On some path a loop retained the elements: where it ran not once, there
+  /// are none.
+  bool isRetainedInALoop(const Escape &E, llvm::ArrayRef<State> Before) const {
+    return Facts.Places.isElementPath(E.Place) &&
+           llvm::any_of(Before, [&](const State &S) {
+             return S.status(E.Storage).IsRetained;
+           });
+  }
+
 private:
   /// Nothing of the program runs after a scope that lasts as long as `main`.
   bool endsWithTheProgram() const {
@@ -145,6 +154,10 @@ std::vector<FlowFinding> findUnretainedEscapes(CheckInput &Input) {
     for (const State &S : Before)
       Query.collect(S, End, Found);
     for (const auto &[Store, Where] : Found) {
+      if (Query.isRetainedInALoop(Where, Before)) {
+        Input.Silenced.insert(locationOf(Store->At));
+        continue;
+      }
       Findings.push_back(makeFinding(Store, Where, End, Facts, Input.Ctx));
       Findings.back().IsMaybe = Where.Count < Before.size();
     }

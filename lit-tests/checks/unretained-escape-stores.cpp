@@ -152,3 +152,23 @@ float readInTheNextIteration(const torch::Tensor &x, int n) {
   }
   return sum;
 }
+
+//===- Retained one by one ------------------------------------------------===//
+
+// Where the loop runs not once there is nothing to retain.
+void retainedInALoop(std::vector<torch::Tensor> &out, const torch::Tensor &x, int n) {
+  with_torch([&] {
+    for (int i = 0; i < n; ++i)
+      out.push_back(x * i);
+    for (const auto &t : out)
+      tensorscope::retain(t);
+  });
+}
+void retainedOnOnePath(Cache &cache, const torch::Tensor &x, bool keep) {
+  with_torch([&] {
+    cache.latest = x * 3;
+    // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: tensor made in this scope is stored in 'cache.latest', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+    if (keep)
+      tensorscope::retain(cache.latest);
+  });
+}
