@@ -275,13 +275,14 @@ State StateStore::merge(const State &A, const State &B) {
   State M = A;
   for (auto It = A.Places.begin(), End = A.Places.end(); It != End; ++It) {
     PlaceID P = It->first;
-    if (B.Places.lookup(P) || isSymbolic(P))
+    if (B.Places.lookup(P) || isSymbolic(P) || !isOwn(B, P))
       set(M, P, unite(It->second, valueAt(B, P)));
     else
       M.Places = PlaceFactory.remove(M.Places, P);
   }
   for (auto It = B.Places.begin(), End = B.Places.end(); It != End; ++It)
-    if (!A.Places.lookup(It->first) && isSymbolic(It->first))
+    if (!A.Places.lookup(It->first) &&
+        (isSymbolic(It->first) || !isOwn(A, It->first)))
       set(M, It->first, unite(It->second, valueAt(A, It->first)));
   for (auto It = B.Statuses.begin(), End = B.Statuses.end(); It != End; ++It) {
     // A storage that only one side has made is only held on that side.
