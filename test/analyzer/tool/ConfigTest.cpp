@@ -128,5 +128,6 @@ TEST_F(ConfigTest, AnErrorInAnInlineModelNamesTheConfigurationsLine) {
   ModelSet Models;
   EXPECT_EQ(llvm::toString(
                 Models.add(C.Models[0].Yaml, C.Models[0].FileName)),
-            Folder.path("c.yml") + ":6: unknown key 'effect'");
+            Folder.path("c.yml") +
+                ":6: unknown key 'effect'; did you mean 'effects'?");
 }
