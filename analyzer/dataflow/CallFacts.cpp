@@ -327,6 +327,7 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
   C.E = E;
   C.Callee = E->getConstructor();
   C.Args.assign(E->arg_begin(), E->arg_end());
+  noteReferences(E, C.Args);
   if (!carries(E->getType())) {
     forgetGuards(C, /*MayEnd=*/false);
     for (const Expr *Arg : C.Args)

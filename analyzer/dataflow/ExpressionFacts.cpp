@@ -137,6 +137,7 @@ void FactsBuilder::VisitLambdaExpr(const LambdaExpr *E) {
 }
 
 void FactsBuilder::VisitInitListExpr(const InitListExpr *E) {
+  noteReferences(E, E->inits());
   if (!carries(E->getType()) || !E->isSemanticForm())
     return;
   PlaceID Temp = temporary(E);

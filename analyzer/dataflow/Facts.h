@@ -52,7 +52,8 @@ struct Fact {
   ScopeID Scope = NoScope;
   LoopID Loop = NoLoop;
   GuardID Guard = 0;
-  /// Of an assumption. ScopeEnd: by a call, before the end of the block.
+  /// Of an assumption. ScopeEnd: by a call, before the end of the block. Read:
+  /// an object now refers to the variable.
   bool Value = false;
   /// Assign: adds to what Dst holds.
   bool IsWeak = false;

@@ -154,6 +154,8 @@ private:
               const clang::Stmt *At);
   void applyFates(const Summary &S, const CallSite &C, const clang::Stmt *At);
   void forgetMoved(const CallSite &C);
+  void noteReferences(const clang::Expr *Object,
+                      llvm::ArrayRef<const clang::Expr *> Given);
   void leaveMoved(const clang::Expr *Source, const clang::CXXMethodDecl *By,
                   const clang::Stmt *At);
   void applyStores(llvm::ArrayRef<SummaryStore> Stores, const CallSite &C,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts of values that change places: what is moved, swapped, exchanged.
+// Facts of values that change places, moved, swapped or exchanged, and of
+// objects that refer to them.
 #include "dataflow/FactsBuilder.h"
 #include "utils/AstUtils.h"
 
@@ -62,6 +63,19 @@ void FactsBuilder::exchange(const CallSite &C, const Effect &E) {
     Give(Next, Old);
   else if (E.Kind == EffectKind::Exchange && Old != NoPlace)
     setValue(C.E, Old);
+}
+
+/// An object that refers to a variable may look at it whenever it is used.
+void FactsBuilder::noteReferences(const Expr *Object,
+                                  llvm::ArrayRef<const Expr *> Given) {
+  if (!mayRefer(Object->getType()))
+    return;
+  for (const Expr *E : Given)
+    if (PlaceID P = E->isLValue() ? valueOf(E) : NoPlace) {
+      Fact &F = emit(FactKind::Read, Object);
+      F.Src = Out.Places.root(P);
+      F.Value = true;
+    }
 }
 
 } // namespace tensorscope

@@ -12,7 +12,8 @@ Reads::Reads(const FunctionFacts &Facts) : Facts(Facts) {
     for (unsigned I = 0; I < Facts.Blocks[B].Facts.size(); ++I) {
       const Fact &F = Facts.Blocks[B].Facts[I];
       Positions[&F] = {B, I};
-      if (F.Kind == FactKind::Read && isa_and_nonnull<LambdaExpr>(F.At))
+      if (F.Kind == FactKind::Read &&
+          (F.Value || isa_and_nonnull<LambdaExpr>(F.At)))
         Captured.insert(F.Src);
     }
 }

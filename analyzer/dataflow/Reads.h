@@ -14,8 +14,8 @@ class Reads {
 public:
   explicit Reads(const FunctionFacts &Facts);
 
-  /// A variable of this function that no lambda keeps: its reads are all in
-  /// sight.
+  /// A variable of this function that no lambda has and no object refers to: its
+  /// reads are all in sight.
   bool isOwnVariable(PlaceID Root) const;
 
   /// Some path from \p F on reads \p Root before it is written again.

@@ -130,6 +130,16 @@ const FunctionDecl *resolveCallable(const Expr *E) {
   return callOperator(RD);
 }
 
+bool mayRefer(QualType T) {
+  const CXXRecordDecl *RD = T->getAsCXXRecordDecl();
+  if (!RD || !RD->hasDefinition() || RD->isLambda() ||
+      isLibraryDecl(RD, RD->getASTContext().getSourceManager()))
+    return false;
+  return llvm::any_of(RD->getDefinition()->fields(), [](const FieldDecl *F) {
+    return F->getType()->isReferenceType() || F->getType()->isPointerType();
+  });
+}
+
 static const ClassTemplateSpecializationDecl *
 asSpecialization(QualType T, llvm::StringRef Name) {
   const auto *RD = dyn_cast_or_null<ClassTemplateSpecializationDecl>(

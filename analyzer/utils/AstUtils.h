@@ -41,6 +41,9 @@ const clang::CXXMethodDecl *callOperator(const clang::CXXRecordDecl *RD);
 /// \p F or its instantiation pattern's definition with a body, else null.
 const clang::FunctionDecl *definitionOf(const clang::FunctionDecl *F);
 
+/// A class of the user's with a member that is a reference or a pointer.
+bool mayRefer(clang::QualType T);
+
 /// The types of the values in a `std::pair` or `std::tuple`; none for another
 /// type. References are looked through.
 llvm::SmallVector<clang::QualType, 4> tuplePartTypes(clang::QualType T);

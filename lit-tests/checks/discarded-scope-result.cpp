@@ -278,6 +278,18 @@ void elementWritten(const torch::Tensor &x) {
   y[0] = 7;
 }
 
+// An object that refers to it may look at it.
+struct Viewer {
+  const torch::Tensor &tensor;
+  double sum() const { return tensor.sum().item<double>(); }
+};
+double readThroughAnObject(const torch::Tensor &x) {
+  auto y = with_torch([&] { return x * 3; });
+  Viewer viewer{y};
+  y = with_torch([&] { return x * 5; });
+  return viewer.sum();
+}
+
 // Used on one path is used.
 void usedOnOnePath(const torch::Tensor &x, bool verbose) {
   auto y = with_torch([&] { return x * 3; });
