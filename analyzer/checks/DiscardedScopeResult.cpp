@@ -47,7 +47,7 @@ public:
   /// A variable of this function that nobody else can see, and that is meant to
   /// be read.
   bool isOwnVariable(PlaceID Root) const {
-    return AllReads.isOwnVariable(Root) &&
+    return AllReads.isOwnVariable(Root) && !Facts.Places[Root].IsExposed &&
            !static_cast<const ValueDecl *>(Facts.Places[Root].Key)
                 ->hasAttr<UnusedAttr>();
   }
@@ -64,7 +64,7 @@ public:
         return false;
       PlaceID Root = Facts.Places.root(Part.Dst);
       if (!isOwnVariable(Root) || (!Part.IsWeak && Part.Dst != Root) ||
-          AllReads.isReadAfter(Part, Root))
+          mayWriteElsewhere(Part, Root) || AllReads.isReadAfter(Part, Root))
         return false;
       addNames(Part, Before, Names);
     }
@@ -72,6 +72,12 @@ public:
   }
 
 private:
+  /// Writing through a pointer or a reference is no writing to the variable;
+  /// its declaration is.
+  bool mayWriteElsewhere(const Fact &Store, PlaceID Root) const {
+    return Facts.Places[Root].IsShared && !isa<DeclStmt>(Store.At);
+  }
+
   /// Somebody else has it: the value is one more handle to it, as that of
   /// `y[0] = 3` and `y.view({-1})` is.
   bool isHeld(const State &S, StorageID Storage, PlaceID Taker) const {

@@ -39,8 +39,10 @@ PlaceID FactsBuilder::placeOf(const ValueDecl *V) {
   if (const auto *Binding = dyn_cast<BindingDecl>(V))
     return bindingPlace(Binding);
   PlaceID P = Out.Places.variable(V, isHandle(V->getType()));
-  if (livesOutside(V, Top))
-    Out.Places[P].IsOuter = true;
+  PlaceInfo &Info = Out.Places[P];
+  Info.IsOuter |= livesOutside(V, Top);
+  Info.IsShared = Unit.Types.sharesContents(V->getType());
+  Info.IsExposed |= Top->Body->Exposed.contains(V);
   return P;
 }
 

@@ -52,6 +52,11 @@ struct PlaceInfo {
   unsigned Depth = 0;
   /// Its root outlives the function: a global, a member, a reference parameter.
   bool IsOuter = false;
+  /// A variable that leads to objects which others may look at, too.
+  bool IsShared = false;
+  /// A variable that may be read where no path of the graph leads: see
+  /// BodyIndex::Exposed.
+  bool IsExposed = false;
   /// Whatever comes to be reachable from it leaves its scope. Of the whole
   /// function: where the adoption ends is not followed.
   bool IsAdopted = false;

@@ -3,6 +3,8 @@
 
 #include "utils/AstUtils.h"
 #include "clang/AST/DeclTemplate.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 
 using namespace clang;
 
@@ -87,6 +89,90 @@ TypeRole TypeModel::membersRole(const CXXRecordDecl *RD) {
       return asContainer(R);
   }
   return TypeRole::None;
+}
+
+bool TypeModel::sharesContents(QualType T) {
+  T = T.getCanonicalType();
+  if (T->isReferenceType() || T->isPointerType())
+    return role(T) != TypeRole::None;
+  if (T->isArrayType())
+    return sharesContents(QualType(T->getArrayElementTypeNoTypeQual(), 0));
+  const CXXRecordDecl *RD = T->getAsCXXRecordDecl();
+  if (!RD || isHandle(T))
+    return false;
+  RD = RD->getCanonicalDecl();
+  // An entry made first answers for a class that contains itself.
+  auto [It, IsNew] = Sharing.try_emplace(RD, false);
+  if (!IsNew)
+    return It->second;
+  bool Shares = isLibraryDecl(RD, SM) ? argumentsShare(RD) : membersShare(RD);
+  return Sharing[RD] = Shares;
+}
+
+/// Of a library's template that holds its contents itself, how many of its
+/// first arguments these are; zero for any other.
+static unsigned heldArguments(const CXXRecordDecl *RD) {
+  struct Template {
+    llvm::StringLiteral Name;
+    unsigned Held;
+  };
+  static constexpr unsigned All = ~0u;
+  static constexpr Template Templates[] = {
+      {"std::array", 1},
+      {"std::deque", 1},
+      {"std::forward_list", 1},
+      {"std::list", 1},
+      {"std::map", 2},
+      {"std::multimap", 2},
+      {"std::optional", 1},
+      {"std::pair", All},
+      {"std::priority_queue", 2},
+      {"std::queue", 2},
+      {"std::set", 1},
+      {"std::stack", 2},
+      {"std::tuple", All},
+      {"std::unordered_map", 2},
+      {"std::unordered_multimap", 2},
+      {"std::variant", All},
+      {"std::vector", 1},
+  };
+  const std::string Name = qualifiedName(RD);
+  const auto *Found = llvm::find_if(
+      Templates, [&](const Template &T) { return T.Name == Name; });
+  return Found != std::end(Templates) ? Found->Held : 0;
+}
+
+bool TypeModel::argumentsShare(const CXXRecordDecl *RD) {
+  if (recordRole(RD) == TypeRole::None)
+    return false;
+  const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD);
+  unsigned Held = Spec ? heldArguments(RD) : 0;
+  if (Held == 0)
+    return true;
+  auto Shares = [&](const TemplateArgument &A) {
+    return A.getKind() == TemplateArgument::Type &&
+           sharesContents(A.getAsType());
+  };
+  return llvm::any_of(
+      Spec->getTemplateArgs().asArray().take_front(Held),
+      [&](const TemplateArgument &A) {
+        return A.getKind() == TemplateArgument::Pack
+                   ? llvm::any_of(A.pack_elements(), Shares)
+                   : Shares(A);
+      });
+}
+
+bool TypeModel::membersShare(const CXXRecordDecl *RD) {
+  if (!RD->hasDefinition())
+    return false;
+  RD = RD->getDefinition();
+  return llvm::any_of(RD->fields(),
+                      [&](const FieldDecl *Field) {
+                        return sharesContents(Field->getType());
+                      }) ||
+         llvm::any_of(RD->bases(), [&](const CXXBaseSpecifier &Base) {
+           return sharesContents(Base.getType());
+         });
 }
 
 } // namespace tensorscope

@@ -30,15 +30,23 @@ public:
            R == TypeRole::Module;
   }
 
+  /// True where others may look at what an object of that type leads to: a
+  /// pointer, a reference, a view or an iterator, and what has one. A handle is
+  /// none: the tensor that it is given is its own.
+  bool sharesContents(clang::QualType T);
+
 private:
   TypeRole recordRole(const clang::CXXRecordDecl *RD);
   TypeRole computeRecordRole(const clang::CXXRecordDecl *RD);
   TypeRole templateArgumentsRole(const clang::CXXRecordDecl *RD);
   TypeRole membersRole(const clang::CXXRecordDecl *RD);
+  bool argumentsShare(const clang::CXXRecordDecl *RD);
+  bool membersShare(const clang::CXXRecordDecl *RD);
 
   const ModelSet &Models;
   const clang::SourceManager &SM;
   llvm::DenseMap<const clang::CXXRecordDecl *, TypeRole> Cache;
+  llvm::DenseMap<const clang::CXXRecordDecl *, bool> Sharing;
 };
 
 } // namespace tensorscope

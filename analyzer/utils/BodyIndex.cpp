@@ -50,6 +50,13 @@ public:
                     S->getBody()});
   }
 
+  bool TraverseCXXCatchStmt(CXXCatchStmt *S) {
+    ++Handlers;
+    bool GoesOn = RecursiveASTVisitor::TraverseCXXCatchStmt(S);
+    --Handlers;
+    return GoesOn;
+  }
+
   bool VisitCompoundStmt(CompoundStmt *S) {
     for (const Stmt *Child : S->body()) {
       statement(Child);
@@ -90,6 +97,17 @@ public:
     else if (const auto *Op = dyn_cast<CXXOperatorCallExpr>(E))
       if (Op->isAssignmentOp() && Op->getOperator() == OO_Equal)
         object(Op->getArg(0), E);
+    return true;
+  }
+  bool VisitDeclRefExpr(DeclRefExpr *E) {
+    if (Handlers != 0)
+      Index.Exposed.insert(E->getDecl());
+    return true;
+  }
+  bool VisitUnaryOperator(UnaryOperator *E) {
+    if (E->getOpcode() == UO_AddrOf)
+      if (const DeclRefExpr *Ref = variableOf(E->getSubExpr()))
+        Index.Exposed.insert(Ref->getDecl());
     return true;
   }
   bool VisitVarDecl(VarDecl *V) {
@@ -146,6 +164,17 @@ private:
     const auto *Op = dyn_cast<CXXOperatorCallExpr>(E);
     return Op && Op->getOperator() == OO_Subscript ? Op->getArg(0) : nullptr;
   }
+  /// The variable that \p E is a part of: `pair` in `pair.first`.
+  static const DeclRefExpr *variableOf(const Expr *E) {
+    while (E) {
+      E = stripWrappers(E);
+      const auto *Member = dyn_cast<MemberExpr>(E);
+      if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+        return Ref;
+      E = Member && !Member->isArrow() ? Member->getBase() : subscripted(E);
+    }
+    return nullptr;
+  }
   static bool hasVoidCast(const Expr *E) {
     while (E) {
       if (E->getType()->isVoidType() && isa<ExplicitCastExpr>(E))
@@ -175,6 +204,7 @@ private:
 
   BodyIndex &Index;
   const Stmt *Current = nullptr;
+  unsigned Handlers = 0; ///< around the expression that is visited
 };
 
 std::optional<int64_t> constantValue(const Expr *E, const ASTContext &Ctx) {

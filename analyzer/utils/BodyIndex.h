@@ -27,6 +27,9 @@ struct BodyIndex {
   llvm::DenseMap<const clang::DeclRefExpr *, const clang::Expr *> ObjectOf;
   /// Pointers that are assigned after their declaration.
   llvm::DenseSet<const clang::ValueDecl *> Reassigned;
+  /// Variables whose address is taken, or that an exception handler names: they
+  /// may be read where the graph of the body has no path to.
+  llvm::DenseSet<const clang::ValueDecl *> Exposed;
   /// End of the block around a declaration.
   llvm::DenseMap<const clang::Stmt *, clang::SourceLocation> BlockEnd;
   /// Something in the body did not compile.

@@ -351,6 +351,71 @@ struct Initialized {
   torch::Tensor value;
 };
 
+//===- Where others may look ----------------------------------------------===//
+
+// What a reference, a pointer or a smart pointer leads to is not the function's own.
+torch::Tensor &slotOf(int key);
+torch::Tensor *slotAt(int key);
+struct State {
+  torch::Tensor hidden;
+  std::vector<torch::Tensor> history;
+};
+struct Link {
+  State *state;
+};
+void throughAReference(const torch::Tensor &x) {
+  auto &slot = slotOf(7);
+  slot = with_torch([&] { return x * 3; });
+}
+void throughAPointer(const torch::Tensor &x) {
+  auto *slot = slotAt(7);
+  *slot = with_torch([&] { return x * 3; });
+  slot[2] = with_torch([&] { return x * 5; });
+}
+void throughSmartPointers(std::shared_ptr<torch::Tensor> out, std::vector<std::shared_ptr<State>> states,
+                          const torch::Tensor &x) {
+  *out = with_torch([&] { return x * 3; });
+  states[0]->hidden = with_torch([&] { return x * 5; });
+}
+void throughAMember(Link link, const torch::Tensor &x) {
+  link.state->history.push_back(with_torch([&] { return x * 3; }));
+}
+void throughPointersInAList(std::vector<torch::Tensor *> slots, const torch::Tensor &x) {
+  for (auto *slot : slots)
+    *slot = with_torch([&] { return x * 3; });
+}
+// A pointer that the scope itself made is as much its result as a tensor.
+void unusedPointer(const torch::Tensor &x) {
+  auto made = with_torch([&] { return std::make_shared<torch::Tensor>(x * 3); });
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'made', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+}
+// An array and a list of structures are the function's own.
+void ownArray(const torch::Tensor &x) {
+  torch::Tensor parts[3];
+  std::vector<State> states(3);
+  parts[1] = with_torch([&] { return x * 3; });
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'parts', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+  states[1].hidden = with_torch([&] { return x * 5; });
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'states', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+}
+// A pointer to the variable, and a handler, are ways to read it.
+void readThroughAPointer(const torch::Tensor &x, bool second) {
+  torch::Tensor y, z;
+  torch::Tensor *last = nullptr;
+  last = second ? &z : &y;
+  y = with_torch([&] { return x * 3; });
+  log_tensor(*last);
+}
+void readInAHandler(const torch::Tensor &x) {
+  torch::Tensor y;
+  try {
+    y = with_torch([&] { return x * 3; });
+    log_value(7);
+  } catch (const char *) {
+    log_tensor(y);
+  }
+}
+
 //===- Said to be meant ---------------------------------------------------===//
 
 // std::ignore, a cast to void, and the comment that silences it.
