@@ -4,6 +4,7 @@
 #include <tensorscope/tensorscope.h>
 #include <torch/torch.h>
 
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -170,5 +171,35 @@ void retainedOnOnePath(Cache &cache, const torch::Tensor &x, bool keep) {
     // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: tensor made in this scope is stored in 'cache.latest', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
     if (keep)
       tensorscope::retain(cache.latest);
+  });
+}
+
+//===- Taken out again ----------------------------------------------------===//
+
+void takenOut(Cache &cache, const torch::Tensor &x) {
+  with_torch([&] {
+    cache.entries.push_back(x * 3);
+    (void)cache.entries.back().sum();
+    cache.entries.pop_back();
+  });
+}
+void erased(std::map<int, torch::Tensor> &cache, const torch::Tensor &x) {
+  with_torch([&] {
+    cache[7] = x * 3;
+    cache.erase(7);
+  });
+}
+void cutShort(Cache &cache, const torch::Tensor &x) {
+  with_torch([&] {
+    cache.entries.push_back(x * 3);
+    cache.entries.resize(0);
+  });
+}
+// One is taken out, and another put in.
+void replaced(Cache &cache, const torch::Tensor &x) {
+  with_torch([&] {
+    cache.entries.pop_back();
+    cache.entries.push_back(x * 3);
+    // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: tensor made in this scope is stored in 'cache.entries[...]', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
   });
 }

@@ -283,3 +283,36 @@ void freshEachTime() {
     tensorscope::release(x);
   }
 }
+
+//===- Elements that are taken out ----------------------------------------===//
+
+// What is taken out of a list after its release is not what is left in it.
+void drained(const torch::Tensor &x, int count) {
+  std::vector<torch::Tensor> list;
+  for (int i = 0; i < count; ++i)
+    list.push_back(x * i);
+  while (!list.empty()) {
+    (void)list.back().sum();
+    tensorscope::release(list.back());
+    list.pop_back();
+  }
+}
+void oldestDropped(const torch::Tensor &x, int count) {
+  std::vector<torch::Tensor> latest;
+  for (int i = 0; i < count; ++i) {
+    latest.push_back(x * i);
+    if (latest.size() > 3) {
+      tensorscope::release(latest.front());
+      latest.erase(latest.begin());
+    }
+    (void)latest.back().sum();
+  }
+}
+// Growing takes nothing out, and neither does sorting.
+void releasedAndGrown(const torch::Tensor &x) {
+  std::vector<torch::Tensor> list{x * 3};
+  tensorscope::release(list);
+  list.reserve(17);
+  (void)list.back().sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: use of 'list[...]' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
