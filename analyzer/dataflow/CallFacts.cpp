@@ -60,15 +60,25 @@ void FactsBuilder::visitCall(const CallSite &C) {
     visitUserCall(C);
 }
 
+/// Of a virtual function an override may run instead, unless the class of the
+/// object is known.
+static bool mayRunOverride(const CallSite &C) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);
+  const auto *Call = dyn_cast<CallExpr>(C.E);
+  const auto *Member =
+      Call ? dyn_cast<MemberExpr>(Call->getCallee()->IgnoreParens()) : nullptr;
+  if (!Method || !Method->isVirtual() || !C.Object ||
+      (Member && Member->hasQualifier()))
+    return false;
+  const CXXMethodDecl *Exact =
+      Method->getDevirtualizedMethod(C.Object, /*IsAppleKext=*/false);
+  return !Exact || !declaresSameEntity(Exact, Method);
+}
+
 void FactsBuilder::visitUserCall(const CallSite &C) {
   emit(FactKind::Call, C.E).Callee = C.Callee;
-  const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);
-  bool IsVirtual = Method && Method->isVirtual() &&
-                   !Method->hasAttr<FinalAttr>() &&
-                   !Method->getParent()->hasAttr<FinalAttr>() && C.Object &&
-                   C.Object->getType()->isPointerType() &&
-                   !isa<CXXThisExpr>(stripWrappers(C.Object));
-  const FunctionDecl *Body = IsVirtual ? nullptr : definitionOf(C.Callee);
+  const FunctionDecl *Body =
+      mayRunOverride(C) ? nullptr : definitionOf(C.Callee);
   if (Body && isGivenCallable(C) && canWalkInPlace(Body)) {
     walkCallee(C);
     return;

@@ -316,3 +316,48 @@ void releasedAndGrown(const torch::Tensor &x) {
   (void)list.back().sum();
   // CHECK-MESSAGES: :[[@LINE-1]]:21: warning: use of 'list[...]' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
 }
+
+//===- Overrides ----------------------------------------------------------===//
+
+// Which function runs is known where the class of the object is.
+struct Policy {
+  virtual ~Policy() = default;
+  virtual void finish(const torch::Tensor &t) { tensorscope::release(t); }
+  void run(const torch::Tensor &input) {
+    auto x = input * 2;
+    finish(x);
+    (void)x.sum();
+  }
+};
+struct LastPolicy final : Policy {
+  void finish(const torch::Tensor &t) override { tensorscope::release(t); }
+  void runLast(const torch::Tensor &input) {
+    auto x = input * 2;
+    finish(x);
+    (void)x.sum();
+    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+  }
+};
+void byReference(Policy &policy, const torch::Tensor &input) {
+  auto x = input * 2;
+  policy.finish(x);
+  (void)x.sum();
+}
+void byPointer(Policy *policy, const torch::Tensor &input) {
+  auto x = input * 2;
+  policy->finish(x);
+  (void)x.sum();
+}
+void byValue(const torch::Tensor &input) {
+  Policy policy;
+  auto x = input * 2;
+  policy.finish(x);
+  (void)x.sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void byName(Policy &policy, const torch::Tensor &input) {
+  auto x = input * 2;
+  policy.Policy::finish(x);
+  (void)x.sum();
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
