@@ -167,6 +167,13 @@ void FactsBuilder::visitInitializer(const CXXCtorInitializer *Init) {
     emit(FactKind::Null, Init->getInit()).Dst = To;
 }
 
+/// A local variable that is returned by name is the result itself, in every
+/// compiler of today: no destructor runs.
+static bool becomesResult(const VarDecl *V, const Stmt *At) {
+  const auto *Return = dyn_cast_or_null<ReturnStmt>(At);
+  return Return && Return->getNRVOCandidate() == V && V->isNRVOVariable();
+}
+
 void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
   if (auto It = Guards.find(V); It != Guards.end()) {
     endScope(It->second, NoPlace, At);
@@ -175,7 +182,8 @@ void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
   if (V->getType()->isReferenceType() || !carries(V->getType()) ||
       Aliases.count(V))
     return;
-  destroy(V, At);
+  if (!becomesResult(V, At))
+    destroy(V, At);
   emit(FactKind::Kill, At).Dst = placeOf(V);
 }
 

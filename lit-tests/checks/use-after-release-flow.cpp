@@ -126,6 +126,29 @@ float movedOnBefore(std::vector<Releaser> &kept) {
   }
   return (x + y).sum().item<float>();
 }
+// What is returned by name is not destroyed where it is made.
+struct Buffer {
+  torch::Tensor tensor;
+  ~Buffer() { tensorscope::release(tensor); }
+};
+float returnedByName() {
+  auto make = [] {
+    Buffer made{torch::ones({3})};
+    (void)made.tensor.sum();
+    return made;
+  };
+  auto buffer = make();
+  return buffer.tensor.sum().item<float>();
+}
+float copiedOut() {
+  auto make = [] {
+    Buffer made{torch::ones({3})};
+    return made.tensor;
+  };
+  auto x = make();
+  return x.sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: use of 'x' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
 // A handle that was moved from is empty: the destructor has nothing to release.
 float movedHandle() {
   auto x = torch::ones({3});
