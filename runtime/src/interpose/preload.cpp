@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -108,6 +109,58 @@ Dl_info this_library() {
   return here;
 }
 
+/// The definition in the library of that file, or in what it needs; null if there is none but ours.
+void* definition_in(const char* file, const char* symbol) {
+  void* const library = ::dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) {
+    return nullptr;
+  }
+  void* const found = ::dlsym(library, symbol);
+  ::dlclose(library); // whoever calls keeps it
+  Dl_info there{};
+  const bool ours = found != nullptr && ::dladdr(found, &there) != 0 && there.dli_fbase == this_library().dli_fbase;
+  return ours ? nullptr : found;
+}
+
+/// File names, each with its zero at the end.
+struct FileNames {
+  char* text = nullptr;
+  std::size_t size = 0;
+};
+
+int add_file_name(dl_phdr_info* info, std::size_t, void* into) {
+  auto& names = *static_cast<FileNames*>(into);
+  const std::size_t length = std::strlen(info->dlpi_name) + 1;
+  void* const larger = std::realloc(names.text, names.size + length);
+  if (larger == nullptr) {
+    return 1; // memory is short: those so far must do
+  }
+  names.text = static_cast<char*>(larger);
+  std::memcpy(names.text + names.size, info->dlpi_name, length);
+  names.size += length;
+  return 0;
+}
+
+/// What code that returns to `caller` would reach without us: a LibTorch under another name, or inside a plugin, that
+/// was loaded for a few libraries only. It is not watched.
+void* hidden_definition(const void* caller, const char* symbol) {
+  Dl_info there{};
+  if (::dladdr(caller, &there) != 0 && there.dli_fname != nullptr) {
+    if (void* const found = definition_in(there.dli_fname, symbol)) {
+      return found;
+    }
+  }
+  // A function that ends with the call returns to its own caller.
+  FileNames all;
+  ::dl_iterate_phdr(&add_file_name, &all);
+  void* found = nullptr;
+  for (std::size_t i = 0; i < all.size && found == nullptr; i += std::strlen(all.text + i) + 1) {
+    found = all.text[i] != '\0' ? definition_in(all.text + i, symbol) : nullptr;
+  }
+  std::free(all.text);
+  return found;
+}
+
 /// Loads the interposers, which lie beside this library.
 void* load_watch(bool named_by_user) {
   char file[4096];
@@ -198,11 +251,14 @@ __attribute__((visibility("default"))) void tensorscope_at_the_end(void (*handle
   end_handler.store(handler);
 }
 
-void* tensorscope_first_call(Trampoline* trampoline) noexcept {
+void* tensorscope_first_call(Trampoline* trampoline, const void* caller) noexcept {
   start();
   // While the interposers are being loaded their own calls are LibTorch's.
   const bool ready = state.load(std::memory_order_acquire) == State::ready;
-  void* const found = ready ? target_of(trampoline->symbol) : original(trampoline->symbol);
+  void* found = ready ? target_of(trampoline->symbol) : original(trampoline->symbol);
+  if (found == nullptr) {
+    found = hidden_definition(caller, trampoline->symbol);
+  }
   if (found == nullptr) {
     std::fprintf(stderr, "tensorscope run: LibTorch has no %s, but it was called\n", trampoline->symbol);
     std::abort();

@@ -21,8 +21,9 @@ extern "C" {
 extern Trampoline __start_tensorscope_trampolines[] __attribute__((visibility("hidden")));
 extern Trampoline __stop_tensorscope_trampolines[] __attribute__((visibility("hidden")));
 
-/// Called when `trampoline`, whose target is not set, is called: gives the function to go on to. May set the target.
-void* tensorscope_first_call(Trampoline* trampoline) noexcept __attribute__((visibility("hidden")));
+/// Called when `trampoline`, whose target is not set, is called: gives the function to go on to. May set the target. The
+/// call returns to `caller`.
+void* tensorscope_first_call(Trampoline* trampoline, const void* caller) noexcept __attribute__((visibility("hidden")));
 }
 
 /// All of them, for a range-based loop.
@@ -76,7 +77,7 @@ struct Trampolines {
           "movq %rcx, 32(%rsp)\n  movq %r8, 40(%rsp)\n   movq %r9, 48(%rsp)\n   movq %r10, 56(%rsp)\n"                 \
           "movaps %xmm0, 64(%rsp)\n   movaps %xmm1, 80(%rsp)\n   movaps %xmm2, 96(%rsp)\n   movaps %xmm3, 112(%rsp)\n"  \
           "movaps %xmm4, 128(%rsp)\n  movaps %xmm5, 144(%rsp)\n  movaps %xmm6, 160(%rsp)\n  movaps %xmm7, 176(%rsp)\n"  \
-          "movq %r11, %rdi\n"                                                                                          \
+          "movq %r11, %rdi\n   movq 8(%rbp), %rsi\n"                                                                   \
           "call tensorscope_first_call\n"                                                                              \
           "movq %rax, %r11\n"                                                                                          \
           "movaps 64(%rsp), %xmm0\n   movaps 80(%rsp), %xmm1\n   movaps 96(%rsp), %xmm2\n   movaps 112(%rsp), %xmm3\n"  \
