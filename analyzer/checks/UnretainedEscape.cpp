@@ -37,7 +37,7 @@ public:
       Result = Input.Flow.store().reachable(S, End.Src);
     Escapes Here;
     for (auto It = S.Places.begin(), E = S.Places.end(); It != E; ++It)
-      if (outlives(It->first, End))
+      if (isStoredIn(It->second) && outlives(It->first, End))
         collectPlace(S, Result, It->first, It->second, Here);
     for (auto &[Store, Found] : Here) {
       Escape &Total = Out[Store];
@@ -62,14 +62,19 @@ private:
            Facts.Scopes[Ended].EndLoc == Facts.Function->getEndLoc();
   }
 
-  /// Lives on after the scope, and may be looked at.
+  static bool isStoredIn(const Value &V) {
+    return llvm::any_of(V.Storages, [](const Held &H) { return H.Via; });
+  }
+
+  /// Lives on after the scope, and may be looked at. The last question is asked
+  /// last: it walks over the function.
   bool outlives(PlaceID P, const Fact &End) const {
     PlaceID Root = Facts.Places.root(P);
-    if (Facts.Places.isAdopted(P) ||
-        (AllReads.isOwnVariable(Root) && !AllReads.isReadAfter(End, Root)))
-      return false;
     const PlaceInfo &R = Facts.Places[Root];
-    return R.IsOuter || R.Depth < Facts.Scopes[Ended].Depth;
+    if (!R.IsOuter && R.Depth >= Facts.Scopes[Ended].Depth)
+      return false;
+    return !Facts.Places.isAdopted(P) && (!AllReads.isOwnVariable(Root) ||
+                                          AllReads.isReadAfter(End, Root));
   }
 
   bool escapes(const State &S, llvm::ArrayRef<StorageID> Result,
