@@ -44,6 +44,9 @@ void FactsBuilder::visitCall(const CallSite &C) {
   if (C.Object && C.Callee->getOverloadedOperator() == OO_Equal &&
       carries(C.Object->getType())) {
     visitHandleAssignment(C);
+    // What is assigned on, as in `a = b = value`, is looked at.
+    if (C.ObjectPlace != NoPlace && !Top->Body->Discarded.contains(C.E))
+      on(FactKind::Read, Out.Places.root(C.ObjectPlace), C.E);
     return;
   }
   const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);

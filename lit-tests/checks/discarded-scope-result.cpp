@@ -313,6 +313,13 @@ double lastOne(const std::vector<torch::Tensor> &batches) {
   return last.defined() ? last.item<double>() : 0.0;
 }
 
+// Assigned on to another.
+double assignedOn(const torch::Tensor &x) {
+  torch::Tensor first, second, third;
+  first = second = with_torch([&] { return x * 3; });
+  return (third = with_torch([&] { return x * 5; })).item<double>() + first.item<double>();
+}
+
 // Captured by a lambda that is called.
 double capturedAndRead(const torch::Tensor &x) {
   auto y = with_torch([&] { return x * 3; });
