@@ -65,8 +65,7 @@ std::optional<GuardID> FactsBuilder::guardFor(const Expr *Condition) {
   return ID;
 }
 
-/// What is written: the variable, or null for some member; nothing for what is
-/// no name.
+/// The variable, or null for some member; nothing for what is no name.
 static std::optional<const ValueDecl *> namedBy(const Expr *E) {
   E = stripWrappers(E);
   if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
@@ -77,26 +76,55 @@ static std::optional<const ValueDecl *> namedBy(const Expr *E) {
   return std::nullopt;
 }
 
-/// An assignment, or a call that may change its object: perhaps a flag is set.
+/// What a condition looks at.
+static llvm::SmallVector<const ValueDecl *, 4> namesIn(const Stmt *Condition) {
+  llvm::SmallVector<const Stmt *, 8> Todo{Condition};
+  llvm::SmallVector<const ValueDecl *, 4> Names;
+  while (!Todo.empty()) {
+    const Stmt *Part = Todo.pop_back_val();
+    if (const auto *E = dyn_cast_or_null<Expr>(Part))
+      if (auto Named = namedBy(E); Named && !llvm::is_contained(Names, *Named))
+        Names.push_back(*Named);
+    if (Part && !isa<LambdaExpr>(Part))
+      Todo.append(Part->child_begin(), Part->child_end());
+  }
+  return Names;
+}
+
+static const Expr *conditionOf(const Stmt *Branch) {
+  if (const auto *If = dyn_cast<IfStmt>(Branch))
+    return If->getCond();
+  if (const auto *Switch = dyn_cast<SwitchStmt>(Branch))
+    return Switch->getCond();
+  if (const auto *Conditional = dyn_cast<ConditionalOperator>(Branch))
+    return Conditional->getCond();
+  return cast<BinaryOperator>(Branch)->getLHS();
+}
+
+/// An assignment, or a call that may change its object: perhaps a flag is set,
+/// also through a pointer.
 void FactsBuilder::noteWrite(const Expr *Target, const Stmt *At) {
-  if (Target && !carries(Target->getType()))
-    if (auto Named = namedBy(Target))
-      emit(FactKind::Note, At).Variable = *Named;
+  if (!Target || carries(Target->getType()))
+    return;
+  if (const auto *Pointed = dyn_cast<UnaryOperator>(stripWrappers(Target)))
+    Target = Pointed->getSubExpr();
+  if (auto Named = namedBy(Target))
+    emit(FactKind::Note, At).Variable = *Named;
+}
+
+/// The branches around a release know of it: whoever asks the same afterwards
+/// may know, too, also in other words.
+void FactsBuilder::noteBranches(const Stmt *At) {
+  for (const Frame *F = Top; F; At = F->CallSite, F = F->Caller)
+    for (const Stmt *B = F->Body->BranchOf.lookup(At); B;
+         B = F->Body->BranchOf.lookup(B))
+      for (const ValueDecl *V : namesIn(conditionOf(B)))
+        emit(FactKind::Note, At).Variable = V;
 }
 
 /// Tells which variables a branch depends on.
 void FactsBuilder::ask(const Expr *Condition) {
-  llvm::SmallVector<const Stmt *, 8> Todo{Condition};
-  llvm::SmallVector<const ValueDecl *, 4> Asked;
-  while (!Todo.empty()) {
-    const Stmt *Part = Todo.pop_back_val();
-    if (const auto *E = dyn_cast_or_null<Expr>(Part))
-      if (auto Named = namedBy(E); Named && !llvm::is_contained(Asked, *Named))
-        Asked.push_back(*Named);
-    if (Part && !isa<LambdaExpr>(Part))
-      Todo.append(Part->child_begin(), Part->child_end());
-  }
-  for (const ValueDecl *V : Asked)
+  for (const ValueDecl *V : namesIn(Condition))
     emit(FactKind::Ask, Condition).Variable = V;
 }
 

@@ -63,25 +63,10 @@ void FactsBuilder::visitCall(const CallSite &C) {
     visitUserCall(C);
 }
 
-/// Of a virtual function an override may run instead, unless the class of the
-/// object is known.
-static bool mayRunOverride(const CallSite &C) {
-  const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);
-  const auto *Call = dyn_cast<CallExpr>(C.E);
-  const auto *Member =
-      Call ? dyn_cast<MemberExpr>(Call->getCallee()->IgnoreParens()) : nullptr;
-  if (!Method || !Method->isVirtual() || !C.Object ||
-      (Member && Member->hasQualifier()))
-    return false;
-  const CXXMethodDecl *Exact =
-      Method->getDevirtualizedMethod(C.Object, /*IsAppleKext=*/false);
-  return !Exact || !declaresSameEntity(Exact, Method);
-}
-
 void FactsBuilder::visitUserCall(const CallSite &C) {
   emit(FactKind::Call, C.E).Callee = C.Callee;
-  const FunctionDecl *Body =
-      mayRunOverride(C) ? nullptr : definitionOf(C.Callee);
+  bool IsKnown = !mayRunOverride(C.Callee, C.Object, C.E);
+  const FunctionDecl *Body = IsKnown ? definitionOf(C.Callee) : nullptr;
   if (Body && isGivenCallable(C) && canWalkInPlace(Body)) {
     walkCallee(C);
     return;
@@ -193,6 +178,8 @@ void FactsBuilder::applyFates(const Summary &S, const CallSite &C,
                               const Stmt *At) {
   onEach(S.Kept, FactKind::Keep, C, At);
   onEach(S.Released, FactKind::Release, C, At);
+  if (!S.Released.empty())
+    noteBranches(At);
   onEach(S.MaybeReleased, FactKind::Unrelease, C, At);
   onEach(S.Retained, FactKind::Retain, C, At);
 }

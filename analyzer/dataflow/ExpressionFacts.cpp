@@ -186,6 +186,11 @@ void FactsBuilder::VisitUnaryOperator(const UnaryOperator *E) {
   const Expr *Operand = E->getSubExpr();
   PlaceID P = valueOf(Operand);
   if (E->isIncrementDecrementOp()) {
+    // A flag that counts is set under a condition; a loop's counter is not.
+    const BodyIndex &Body = *Top->Body;
+    if (const Stmt *Branch = Body.BranchOf.lookup(E);
+        Branch && Body.LoopOf.lookup(Branch) == Body.LoopOf.lookup(E))
+      noteWrite(Operand, E);
     recordScalarWrite(writtenDecl(Operand), nullptr, E);
     setValue(E, P);
   } else if (E->getOpcode() == UO_AddrOf) {

@@ -28,6 +28,8 @@ struct Frame {
   /// Where the body's own scope guards begin and end.
   llvm::SmallVector<clang::SourceRange, 2> GuardRanges;
   const Frame *Caller = nullptr;
+  /// What runs it, in the caller.
+  const clang::Expr *CallSite = nullptr;
   llvm::DenseMap<const clang::Expr *, PlaceID> Values;
   llvm::DenseMap<const clang::Stmt *, LoopID> Loops;
   /// What a tuple of references refers to, by the call that made it.
@@ -188,6 +190,7 @@ private:
   void assume(const clang::Expr *Condition, bool Value);
   void ask(const clang::Expr *Condition);
   void noteWrite(const clang::Expr *Target, const clang::Stmt *At);
+  void noteBranches(const clang::Stmt *At);
   std::optional<GuardID> guardFor(const clang::Expr *Condition);
 
   UnitContext &Unit;

@@ -123,6 +123,8 @@ void FactsBuilder::linkSuccessors(const CFGBlock *B,
       B->succ_size() == 2 && !isa_and_nonnull<SwitchStmt>(B->getTerminatorStmt())
           ? B->getLastCondition()
           : nullptr;
+  if (const auto *Switch = dyn_cast_or_null<SwitchStmt>(B->getTerminatorStmt()))
+    ask(Switch->getCond());
   BlockID End = Cur;
   bool Value = true;
   for (const CFGBlock::AdjacentBlock &Next : B->succs()) {
@@ -251,6 +253,7 @@ PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
   Body.BaseDepth = depthAt(At->getBeginLoc()) + ExtraDepth;
   Body.This = thisFor(F, This);
   Body.Caller = Top;
+  Body.CallSite = At;
   Body.Statement = ++Statements;
   Body.Return =
       Out.Places.returnValue(Body.ID, isHandle(F->getReturnType()));

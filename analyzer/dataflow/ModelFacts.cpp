@@ -78,6 +78,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     break;
   case EffectKind::Release:
     on(FactKind::Release, P, C.E);
+    noteBranches(C.E);
     break;
   case EffectKind::Keep:
     on(FactKind::Keep, P, C.E);

@@ -36,6 +36,7 @@ void FactsBuilder::endScope(ScopeID S, PlaceID Result, const Stmt *At) {
   Fact &F = emit(FactKind::ScopeEnd, At);
   F.Scope = S;
   F.Src = Result;
+  noteBranches(S == NoScope ? At : Out.Scopes[S].Begin);
 }
 
 void FactsBuilder::declareGuard(const VarDecl *V, ScopeForm Form,
@@ -68,8 +69,11 @@ void FactsBuilder::endScopeByCall(const CallSite &C, const Effect &E) {
     emit(FactKind::ScopeForget, C.E);
     return;
   }
-  endScope(Scope, argPlace(C, E.Arg + 1), C.E);
-  Out.Blocks[Cur].Facts.back().Value = true;
+  Fact &End = emit(FactKind::ScopeEnd, C.E);
+  End.Scope = Scope;
+  End.Src = argPlace(C, E.Arg + 1);
+  End.Value = true;
+  noteBranches(C.E);
 }
 
 /// Whoever is given a guard may end its scope; so may a member function of a

@@ -197,7 +197,7 @@ void StorageFlow::apply(State &S, const Fact &F) {
 }
 
 static bool isReleased(const StorageStatus &Status) {
-  return Status.How == Life::Released;
+  return Status.How == Life::Released || Status.How == Life::Ended;
 }
 
 /// Remembers what is set while something is released: it may be the flag that

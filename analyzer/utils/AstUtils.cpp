@@ -87,6 +87,22 @@ const FunctionDecl *definitionOf(const FunctionDecl *F) {
   return Def;
 }
 
+bool mayRunOverride(const FunctionDecl *F, const Expr *Object,
+                    const Expr *Call) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (!Method || !Method->isVirtual() || !Object)
+    return false;
+  const auto *Member = dyn_cast<CXXMemberCallExpr>(Call);
+  if (Member)
+    if (const auto *Named =
+            dyn_cast<MemberExpr>(Member->getCallee()->IgnoreParens());
+        Named && Named->hasQualifier())
+      return false;
+  const CXXMethodDecl *Exact =
+      Method->getDevirtualizedMethod(Object, /*IsAppleKext=*/false);
+  return !Exact || !declaresSameEntity(Exact, Method);
+}
+
 const CXXMethodDecl *callOperator(const CXXRecordDecl *RD) {
   if (!RD || !RD->hasDefinition())
     return nullptr;

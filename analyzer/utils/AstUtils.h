@@ -44,6 +44,11 @@ const clang::FunctionDecl *definitionOf(const clang::FunctionDecl *F);
 /// A class of the user's with a member that is a reference or a pointer.
 bool mayRefer(clang::QualType T);
 
+/// Whether an override of \p F may run at \p Call, since the class of
+/// \p Object is not known.
+bool mayRunOverride(const clang::FunctionDecl *F, const clang::Expr *Object,
+                    const clang::Expr *Call);
+
 /// The types of the values in a `std::pair` or `std::tuple`; none for another
 /// type. References are looked through.
 llvm::SmallVector<clang::QualType, 4> tuplePartTypes(clang::QualType T);

@@ -50,6 +50,23 @@ public:
                     S->getBody()});
   }
 
+  bool TraverseIfStmt(IfStmt *S) {
+    return branch(S, [&] { return RecursiveASTVisitor::TraverseIfStmt(S); });
+  }
+  bool TraverseSwitchStmt(SwitchStmt *S) {
+    return branch(S, [&] { return RecursiveASTVisitor::TraverseSwitchStmt(S); });
+  }
+  bool TraverseConditionalOperator(ConditionalOperator *S) {
+    return branch(
+        S, [&] { return RecursiveASTVisitor::TraverseConditionalOperator(S); });
+  }
+  bool TraverseBinaryOperator(BinaryOperator *S,
+                              DataRecursionQueue *Queue = nullptr) {
+    if (!S->isLogicalOp())
+      return RecursiveASTVisitor::TraverseBinaryOperator(S, Queue);
+    return branch(S,
+                  [&] { return RecursiveASTVisitor::TraverseBinaryOperator(S); });
+  }
   bool TraverseCXXCatchStmt(CXXCatchStmt *S) {
     ++Handlers;
     bool GoesOn = RecursiveASTVisitor::TraverseCXXCatchStmt(S);
@@ -105,6 +122,8 @@ public:
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator *E) {
+    if (E->isIncrementDecrementOp())
+      note(E);
     if (E->getOpcode() == UO_AddrOf)
       if (const DeclRefExpr *Ref = variableOf(E->getSubExpr()))
         Index.Exposed.insert(Ref->getDecl());
@@ -145,9 +164,19 @@ private:
     Current = Outer;
     return true;
   }
+  bool branch(Stmt *Branch, llvm::function_ref<bool()> Traverse) {
+    note(Branch);
+    const Stmt *Outer = CurrentBranch;
+    CurrentBranch = Branch;
+    bool GoesOn = Traverse();
+    CurrentBranch = Outer;
+    return GoesOn;
+  }
   void note(const Stmt *E) {
     if (Current)
       Index.LoopOf[E] = Current;
+    if (CurrentBranch)
+      Index.BranchOf[E] = CurrentBranch;
   }
   void object(const Expr *Object, const Expr *Call) {
     // `list[i] = x` writes to the list.
@@ -204,6 +233,7 @@ private:
 
   BodyIndex &Index;
   const Stmt *Current = nullptr;
+  const Stmt *CurrentBranch = nullptr;
   unsigned Handlers = 0; ///< around the expression that is visited
 };
 

@@ -19,6 +19,9 @@ struct BodyIndex {
   llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> LoopOf;
   /// Innermost loop around a loop.
   llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> OuterLoop;
+  /// Innermost branch around a call, an increment, a declaration or a branch:
+  /// an `if`, a `switch`, a conditional operator, a `&&` or `||`.
+  llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> BranchOf;
   /// Statements and expression statements (without wrappers).
   llvm::DenseSet<const clang::Stmt *> Statements;
   /// Expression statements whose value nobody takes, without a cast to void.

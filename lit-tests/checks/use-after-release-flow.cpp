@@ -260,6 +260,93 @@ struct Slot {
     return x.sum().item<float>();
   }
 };
+// One that asks what the release depended on knows, too, in whatever words.
+float askedTheOtherWayRound(int mode) {
+  auto x = torch::ones({4});
+  if (mode <= 7)
+    tensorscope::release(x);
+  if (mode > 7)
+    return x.sum().item<float>();
+  return 0;
+}
+float askedForMore(int mode) {
+  auto x = torch::ones({4});
+  if (mode == 3)
+    tensorscope::release(x);
+  if (mode < 5)
+    return 0;
+  return x.sum().item<float>();
+}
+struct Failures {
+  int count = 0;
+  bool any() const { return count != 0; }
+};
+float askedOfAnObject(const Failures &failures) {
+  auto x = torch::ones({4});
+  if (failures.any())
+    tensorscope::release(x);
+  return failures.any() ? 0 : x.sum().item<float>();
+}
+float askedByASwitch(int mode) {
+  enum class Way { Kept, Dropped } way = Way::Kept;
+  auto x = torch::ones({4});
+  if (mode > 7) {
+    tensorscope::release(x);
+    way = Way::Dropped;
+  }
+  switch (way) {
+  case Way::Kept:
+    return x.sum().item<float>();
+  case Way::Dropped:
+    return 0;
+  }
+}
+float counted(int mode) {
+  int dropped = 0;
+  auto x = torch::ones({4});
+  if (mode > 7) {
+    tensorscope::release(x);
+    ++dropped;
+  }
+  return dropped > 0 ? 0 : x.sum().item<float>();
+}
+float toldTheCaller(int mode, bool *dropped) {
+  auto x = torch::ones({4});
+  if (mode > 7) {
+    tensorscope::release(x);
+    *dropped = true;
+  }
+  return *dropped ? 0 : x.sum().item<float>();
+}
+float inTheLastIteration(int count) {
+  float sum = 0;
+  auto x = torch::ones({4});
+  for (int i = 0; i < count; ++i) {
+    sum += x.sum().item<float>();
+    if (i == count - 1)
+      tensorscope::release(x);
+  }
+  return sum;
+}
+float inAScopeOnTheOtherPath(int mode, const torch::Tensor &y) {
+  torch::Tensor x = y;
+  if (mode <= 7) {
+    tensorscope::Scope scope;
+    x = y * 3;
+  }
+  return mode > 7 ? x.sum().item<float>() : 0;
+}
+// A loop's own condition does not.
+float releasedInEachIteration(int count) {
+  float sum = 0;
+  auto x = torch::ones({4});
+  for (int i = 0; i < count; ++i) {
+    sum += x.sum().item<float>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: use of 'x' after it was released on some path: its memory is gone for every alias and view [tensorscope-use-after-release]
+    tensorscope::release(x);
+  }
+  return sum;
+}
 // One that asks for something else does not.
 float askedForSomethingElse(int mode, int verbosity) {
   auto x = torch::ones({4});
