@@ -93,8 +93,10 @@ bool GraphWalk::visit_saved(Node& node, const at::Tensor& root, const Visit& vis
     }
     try {
       node.compiled_args(arguments);
+    } catch (const c10::Error& error) {
+      // A node whose backward pass has run keeps nothing any more. The whole text would have a stack in it, in words.
+      told = std::strstr(error.what_without_backtrace(), torch::autograd::ERR_BACKWARD_TWICE) != nullptr;
     } catch (const std::exception& error) {
-      // A node whose backward pass has run keeps nothing any more.
       told = std::strstr(error.what(), torch::autograd::ERR_BACKWARD_TWICE) != nullptr;
     }
   }
