@@ -90,19 +90,27 @@ private:
     return true;
   }
 
+  static bool isGone(const State &S, const Held &H) {
+    return H.Storage != UnknownStorage &&
+           S.status(H.Storage).How == Life::Ended;
+  }
+
   /// All that one store brought must be owned by the scope: a value that may
-  /// be older is not certain to be released.
+  /// be older is not certain to be released. What it brought in an earlier
+  /// iteration is gone already.
   void collectPlace(const State &S, llvm::ArrayRef<StorageID> Result, PlaceID P,
                     const Value &V, Escapes &Here) {
     llvm::SmallDenseMap<const Fact *, bool> IsCertain;
     for (const Held &H : V.Storages) {
+      if (isGone(S, H))
+        continue;
       bool Escapes = H.Storage != UnknownStorage && H.Via &&
                      escapes(S, Result, H.Storage, H.Via);
       auto [It, IsNew] = IsCertain.try_emplace(H.Via, Escapes);
       It->second &= Escapes;
     }
     for (const Held &H : V.Storages)
-      if (IsCertain[H.Via])
+      if (!isGone(S, H) && IsCertain.lookup(H.Via))
         Here.insert({H.Via, Escape{P, H.Storage, Ended, 0}});
   }
 

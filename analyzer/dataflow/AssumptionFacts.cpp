@@ -65,13 +65,17 @@ std::optional<GuardID> FactsBuilder::guardFor(const Expr *Condition) {
   return ID;
 }
 
-/// The variable, or null for some member; nothing for what is no name.
+/// The variable, or null for some member; nothing for what is no name. A
+/// function of the object that runs may look at any member, one of another
+/// object at that object's own.
 static std::optional<const ValueDecl *> namedBy(const Expr *E) {
   E = stripWrappers(E);
   if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
     return isa<VarDecl>(Ref->getDecl()) ? std::optional(Ref->getDecl())
                                         : std::nullopt;
-  if (isa<MemberExpr>(E))
+  const auto *Member = dyn_cast<MemberExpr>(E);
+  if (Member && (isa<FieldDecl>(Member->getMemberDecl()) ||
+                 isa<CXXThisExpr>(Member->getBase()->IgnoreImpCasts())))
     return nullptr;
   return std::nullopt;
 }

@@ -203,3 +203,22 @@ void replaced(Cache &cache, const torch::Tensor &x) {
     // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: tensor made in this scope is stored in 'cache.entries[...]', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
   });
 }
+// Only the largest so far is stored, again and again: what an earlier iteration
+// stored there is gone already.
+void largest(Cache &cache, const std::vector<torch::Tensor> &batches, int n) {
+  float largest = 0;
+  for (int i = 0; i < n; ++i) {
+    for (const auto &batch : batches)
+      tensorscope::with_torch([&] { (void)(batch * 2).sum(); });
+    for (const auto &batch : batches)
+      tensorscope::with_torch([&] {
+        const auto scores = batch * 2;
+        const float loss = scores.sum().item<float>();
+        if (loss > largest) {
+          largest = loss;
+          cache.latest = scores.detach();
+          // CHECK-MESSAGES: :[[@LINE-1]]:24: warning: tensor made in this scope is stored in 'cache.latest', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+        }
+      });
+  }
+}
