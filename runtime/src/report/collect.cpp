@@ -158,6 +158,24 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
   return std::nullopt;
 }
 
+/// One reference is ours. A view would hold the storage by another.
+bool is_held_by_one_tensor(const Living& living) {
+  return c10::raw::intrusive_ptr::use_count(living.storage.get()) == 2 &&
+      hooks::liveness.alive(living.note.entry.tensor);
+}
+
+void search_handles(const std::vector<Living*>& asked, const std::vector<AddressRange>& bytes) {
+  std::vector<std::uintptr_t> complements;
+  for (const Living* living : asked) {
+    complements.push_back(~reinterpret_cast<std::uintptr_t>(hooks::target_at(living->note.entry.tensor)));
+  }
+  const auto found = find_handles(complements, bytes);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    // Threads that run may have dropped the tensor before its place was read.
+    asked[i]->handles = is_held_by_one_tensor(*asked[i]) ? found[i] : HandlePlace::elsewhere;
+  }
+}
+
 /// Looks for the handles of what may have leaked: what a static holds is the program's to keep, and what nobody holds is
 /// lost for good. Only when main's variables are gone.
 void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
@@ -165,7 +183,6 @@ void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
     return;
   }
   std::vector<Living*> asked;
-  std::vector<std::uintptr_t> complements;
   std::vector<AddressRange> bytes;
   for (auto& ledger : ledgers) {
     for (auto& living : ledger.survivors) {
@@ -177,18 +194,20 @@ void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
       const KeptAs kept_as = living.note.kept_as;
       const bool matters = kept_as == KeptAs::unscoped || kept_as == KeptAs::result || kept_as == KeptAs::retained ||
           kept_as == KeptAs::escape;
-      // One reference is ours. A view would hold the storage by another.
-      if (matters && c10::raw::intrusive_ptr::use_count(living.storage.get()) == 2 &&
-          hooks::liveness.alive(living.note.entry.tensor)) {
+      if (matters && is_held_by_one_tensor(living)) {
         asked.push_back(&living);
-        complements.push_back(~reinterpret_cast<std::uintptr_t>(hooks::target_at(living.note.entry.tensor)));
       }
     }
   }
-  const auto found = find_handles(complements, std::move(bytes));
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    asked[i]->handles = found[i];
+  search_handles(asked, bytes);
+  if (std::all_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) { return ledger.quiet; })) {
+    return;
   }
+  // A thread that runs may have moved a handle to where the search had been.
+  asked.erase(std::remove_if(asked.begin(), asked.end(),
+                             [](const Living* living) { return living->handles != HandlePlace::nowhere; }),
+              asked.end());
+  search_handles(asked, bytes);
 }
 
 /// Only when main's variables are gone.
