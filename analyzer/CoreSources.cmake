@@ -13,6 +13,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/ExpressionFacts.cpp
     dataflow/FactsDump.cpp
     dataflow/FactsGenerator.cpp
+    dataflow/GuardComparisons.cpp
     dataflow/ModelFacts.cpp
     dataflow/MoveFacts.cpp
     dataflow/Places.cpp

@@ -4,6 +4,7 @@
 // condition that is asked again has the same answer.
 #include "dataflow/FactsBuilder.h"
 #include "utils/AstUtils.h"
+#include "clang/Basic/Builtins.h"
 
 using namespace clang;
 
@@ -41,28 +42,6 @@ static bool readsOnlyVariables(const Expr *E, GuardVariables &Variables) {
            readsOnlyVariables(Binary->getLHS(), Variables) &&
            readsOnlyVariables(Binary->getRHS(), Variables);
   return false;
-}
-
-std::optional<GuardID> FactsBuilder::guardFor(const Expr *Condition) {
-  GuardVariables Variables;
-  if (!readsOnlyVariables(Condition, Variables) || Variables.empty())
-    return std::nullopt;
-  const auto *Ref = dyn_cast<DeclRefExpr>(Condition);
-  if (Ref)
-    if (auto It = VariableGuards.find(Ref->getDecl());
-        It != VariableGuards.end())
-      return It->second;
-  llvm::FoldingSetNodeID Key;
-  Condition->Profile(Key, Unit.Ctx, /*Canonical=*/true);
-  for (GuardID ID = 0; ID < GuardKeys.size(); ++ID)
-    if (GuardKeys[ID] == Key)
-      return ID;
-  GuardKeys.push_back(Key);
-  Out.GuardVariables.push_back(Variables);
-  GuardID ID = GuardKeys.size() - 1;
-  if (Ref)
-    VariableGuards[Ref->getDecl()] = ID;
-  return ID;
 }
 
 /// The variable, or null for some member; nothing for what is no name. A
@@ -105,6 +84,108 @@ static const Expr *conditionOf(const Stmt *Branch) {
   return cast<BinaryOperator>(Branch)->getLHS();
 }
 
+GuardID FactsBuilder::internGuard(const llvm::FoldingSetNodeID &Key,
+                                  llvm::ArrayRef<const ValueDecl *> Variables) {
+  for (GuardID ID = 0; ID < GuardKeys.size(); ++ID)
+    if (GuardKeys[ID] == Key)
+      return ID;
+  GuardKeys.push_back(Key);
+  Out.GuardVariables.emplace_back(Variables.begin(), Variables.end());
+  Out.GuardComparisons.emplace_back();
+  return GuardKeys.size() - 1;
+}
+
+std::optional<GuardID> FactsBuilder::guardFor(const Expr *Condition) {
+  GuardVariables Variables;
+  if (!readsOnlyVariables(Condition, Variables) || Variables.empty())
+    return std::nullopt;
+  llvm::FoldingSetNodeID Key;
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Condition))
+    Key.AddPointer(Ref->getDecl());
+  else
+    Condition->Profile(Key, Unit.Ctx, /*Canonical=*/true);
+  return internGuard(Key, Variables);
+}
+
+/// `!=`, `<=` and `>=` deny `==`, `>` and `<`.
+static bool isDenial(BinaryOperatorKind Operator) {
+  return Operator == BO_NE || Operator == BO_LE || Operator == BO_GE;
+}
+
+/// Number of an expression that is compared with constants.
+unsigned FactsBuilder::comparedSubject(const Expr *E) {
+  llvm::FoldingSetNodeID Key;
+  E->Profile(Key, Unit.Ctx, /*Canonical=*/true);
+  auto Found = llvm::find(ComparedSubjects, Key);
+  if (Found == ComparedSubjects.end())
+    Found = ComparedSubjects.insert(Found, Key);
+  return Found - ComparedSubjects.begin();
+}
+
+void FactsBuilder::assumeComparison(const Expr *Left,
+                                    BinaryOperatorKind Operator,
+                                    const Expr *Right, bool Value,
+                                    const Stmt *At) {
+  Expr::EvalResult Known;
+  auto IsConstant = [&](const Expr *E) {
+    return !E->isValueDependent() && E->getType()->isIntegralOrEnumerationType()
+           && E->EvaluateAsInt(Known, Unit.Ctx);
+  };
+  Left = stripWrappers(Left);
+  Right = stripWrappers(Right);
+  if (IsConstant(Left)) {
+    std::swap(Left, Right);
+    Operator = BinaryOperator::reverseComparisonOp(Operator);
+  }
+  if (isDenial(Operator)) {
+    Operator = BinaryOperator::negateComparisonOp(Operator);
+    Value = !Value;
+  }
+  GuardVariables Variables;
+  if (!readsOnlyVariables(Left, Variables) ||
+      !readsOnlyVariables(Right, Variables) || Variables.empty())
+    return;
+  llvm::FoldingSetNodeID Key;
+  Key.AddInteger(unsigned(Operator));
+  Left->Profile(Key, Unit.Ctx, /*Canonical=*/true);
+  bool HasConstant =
+      IsConstant(Right) && Known.Val.getInt().getSignificantBits() < 62;
+  if (HasConstant)
+    Key.AddInteger(Known.Val.getInt().getExtValue());
+  else
+    Right->Profile(Key, Unit.Ctx, /*Canonical=*/true);
+  GuardID Guard = internGuard(Key, Variables);
+  if (HasConstant)
+    Out.GuardComparisons[Guard] = {comparedSubject(Left), Operator,
+                                   Known.Val.getInt().getExtValue()};
+  Fact &Assumption = emit(FactKind::AssumeGuard, At);
+  Assumption.Guard = Guard;
+  Assumption.Value = Value;
+}
+
+/// Another branch of this function depends on what the switch does.
+bool FactsBuilder::isAskedElsewhere(const SwitchStmt *Switch) const {
+  auto Names = namesIn(Switch->getCond());
+  return llvm::any_of(*Unit.cfg(Top->Function), [&](const CFGBlock *B) {
+    const Stmt *Other = B->getTerminatorCondition();
+    return Other && B->getTerminatorStmt() != Switch &&
+           llvm::any_of(namesIn(Other), [&](const ValueDecl *V) {
+             return llvm::is_contained(Names, V);
+           });
+  });
+}
+
+/// On the way into a case its constant was met, else none was.
+void FactsBuilder::assumeCase(const SwitchStmt *Switch, const Stmt *Label) {
+  for (const SwitchCase *C = Switch->getSwitchCaseList(); C;
+       C = C->getNextSwitchCase()) {
+    const auto *Case = dyn_cast<CaseStmt>(C);
+    bool IsMet = Case && Case == Label;
+    if (Case && !Case->getRHS() && (IsMet || !isa_and_nonnull<CaseStmt>(Label)))
+      assumeComparison(Switch->getCond(), BO_EQ, Case->getLHS(), IsMet, Switch);
+  }
+}
+
 /// An assignment, or a call that may change its object: perhaps a flag is set,
 /// also through a pointer.
 void FactsBuilder::noteWrite(const Expr *Target, const Stmt *At) {
@@ -132,15 +213,27 @@ void FactsBuilder::ask(const Expr *Condition) {
     emit(FactKind::Ask, Condition).Variable = V;
 }
 
+/// What is asked beneath `!` and what says which way is likely; \p Value is
+/// turned for each `!`.
+static const Expr *stripDenials(const Expr *Condition, bool &Value) {
+  while (true) {
+    Condition = stripWrappers(Condition);
+    const auto *Not = dyn_cast<UnaryOperator>(Condition);
+    const auto *Call = dyn_cast<CallExpr>(Condition);
+    if (Not && Not->getOpcode() == UO_LNot) {
+      Value = !Value;
+      Condition = Not->getSubExpr();
+    } else if (Call && Call->getBuiltinCallee() == Builtin::BI__builtin_expect) {
+      Condition = Call->getArg(0);
+    } else {
+      return Condition;
+    }
+  }
+}
+
 void FactsBuilder::assume(const Expr *Condition, bool Value) {
   ask(Condition);
-  Condition = stripWrappers(Condition);
-  while (const auto *Not = dyn_cast<UnaryOperator>(Condition)) {
-    if (Not->getOpcode() != UO_LNot)
-      break;
-    Value = !Value;
-    Condition = stripWrappers(Not->getSubExpr());
-  }
+  Condition = stripDenials(Condition, Value);
   if (const auto *Call = dyn_cast<CallExpr>(Condition)) {
     const FunctionDecl *F = Call->getDirectCallee();
     const FunctionModel *M = F ? Unit.Api.find(F) : nullptr;
@@ -166,6 +259,12 @@ void FactsBuilder::assume(const Expr *Condition, bool Value) {
     }
     return;
   }
+  if (const auto *Binary = dyn_cast<BinaryOperator>(Condition);
+      Binary && Binary->isComparisonOp() && Binary->getOpcode() != BO_Cmp) {
+    assumeComparison(Binary->getLHS(), Binary->getOpcode(), Binary->getRHS(),
+                     Value, Condition);
+    return;
+  }
   if (auto Guard = guardFor(Condition)) {
     Fact &Assumption = emit(FactKind::AssumeGuard, Condition);
     Assumption.Guard = *Guard;
@@ -183,18 +282,9 @@ void FactsBuilder::recordScalarWrite(const ValueDecl *V, const Expr *Value,
       !V->getType()->isIntegralOrEnumerationType() ||
       !Value->EvaluateAsInt(Known, Unit.Ctx))
     return;
-  auto It = VariableGuards.find(V);
-  GuardID ID;
-  if (It != VariableGuards.end()) {
-    ID = It->second;
-  } else {
-    llvm::FoldingSetNodeID Key;
-    Key.AddPointer(V);
-    ID = GuardKeys.size();
-    GuardKeys.push_back(Key);
-    Out.GuardVariables.push_back({V});
-    VariableGuards[V] = ID;
-  }
+  llvm::FoldingSetNodeID Key;
+  Key.AddPointer(V);
+  GuardID ID = internGuard(Key, V);
   Fact &F = emit(FactKind::SetGuard, At);
   F.Guard = ID;
   F.Value = Known.Val.getInt().getBoolValue();

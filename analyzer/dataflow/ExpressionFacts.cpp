@@ -43,6 +43,8 @@ PlaceID FactsBuilder::placeOf(const ValueDecl *V) {
   Info.IsOuter |= livesOutside(V, Top);
   Info.IsShared = Unit.Types.sharesContents(V->getType());
   Info.IsExposed |= Top->Body->Exposed.contains(V);
+  Info.IsAdopted |= Unit.Types.holdsAdoption(
+      V->getType().getNonReferenceType()->getAsCXXRecordDecl());
   return P;
 }
 
@@ -286,6 +288,9 @@ void FactsBuilder::declareVariable(const VarDecl *V, const Stmt *At) {
       return;
     }
   }
+  // Whether, and until when, a scope is open in it is not followed.
+  if (Unit.Types.mayHoldScope(T))
+    emit(FactKind::ScopeForget, At).Value = true;
   if (ScopeID Named = guardNamedBy(V->getInit()))
     Guards[V] = Named;
   PlaceID Init = valueOf(V->getInit());

@@ -6,7 +6,7 @@
 #define TENSORSCOPE_DATAFLOW_FACTS_H
 
 #include "dataflow/Places.h"
-#include "clang/AST/Stmt.h"
+#include "clang/AST/Expr.h"
 #include <set>
 
 namespace tensorscope {
@@ -20,6 +20,7 @@ enum class FactKind {
   Assign,       ///< Dst holds what one of Sources holds
   Null,         ///< Dst holds nothing
   Forget,       ///< Dst holds something unknown
+  Remove,       ///< some of what Src holds is dropped; not known which
   Keep,         ///< somebody unknown may keep what Src reaches
   Kill,         ///< Dst is gone
   Use,          ///< the tensors that Src holds are looked at
@@ -53,7 +54,8 @@ struct Fact {
   LoopID Loop = NoLoop;
   GuardID Guard = 0;
   /// Of an assumption. ScopeEnd: by a call, before the end of the block. Read:
-  /// an object now refers to the variable.
+  /// an object now refers to the variable. ScopeForget: one may have been
+  /// opened.
   bool Value = false;
   /// Assign: adds to what Dst holds.
   bool IsWeak = false;
@@ -66,6 +68,14 @@ struct Fact {
   /// Number of the full statement it belongs to, in order of generation.
   unsigned Statement = 0;
   llvm::SmallVector<PlaceID, 2> Sources;
+};
+
+/// What a guard says of an integer, where it compares one with a constant.
+struct GuardComparison {
+  static constexpr unsigned NoSubject = ~0U;
+  unsigned Subject = NoSubject; ///< number of the expression that is compared
+  clang::BinaryOperatorKind Operator = clang::BO_EQ; ///< ==, < or >
+  int64_t Constant = 0;
 };
 
 struct FactBlock {
@@ -102,6 +112,8 @@ struct FunctionFacts {
   std::vector<FactBlock> Blocks;
   /// Variables (and members, as null) that each guard reads.
   std::vector<llvm::SmallVector<const clang::ValueDecl *, 2>> GuardVariables;
+  /// Of each guard.
+  std::vector<GuardComparison> GuardComparisons;
   BlockID Entry = 0;
   BlockID Exit = 0;
   PlaceID Return = NoPlace;

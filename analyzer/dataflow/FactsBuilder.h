@@ -192,6 +192,15 @@ private:
   void noteWrite(const clang::Expr *Target, const clang::Stmt *At);
   void noteBranches(const clang::Stmt *At);
   std::optional<GuardID> guardFor(const clang::Expr *Condition);
+  GuardID internGuard(const llvm::FoldingSetNodeID &Key,
+                      llvm::ArrayRef<const clang::ValueDecl *> Variables);
+  unsigned comparedSubject(const clang::Expr *E);
+  void assumeComparison(const clang::Expr *Left,
+                        clang::BinaryOperatorKind Operator,
+                        const clang::Expr *Right, bool Value,
+                        const clang::Stmt *At);
+  bool isAskedElsewhere(const clang::SwitchStmt *Switch) const;
+  void assumeCase(const clang::SwitchStmt *Switch, const clang::Stmt *Label);
 
   UnitContext &Unit;
   FunctionFacts &Out;
@@ -204,7 +213,7 @@ private:
   llvm::DenseMap<const clang::ValueDecl *, PlaceID> Aliases;
   llvm::DenseMap<const clang::VarDecl *, ScopeID> Guards;
   std::vector<llvm::FoldingSetNodeID> GuardKeys;
-  llvm::DenseMap<const clang::ValueDecl *, GuardID> VariableGuards;
+  std::vector<llvm::FoldingSetNodeID> ComparedSubjects;
 };
 
 } // namespace tensorscope

@@ -20,6 +20,8 @@ static llvm::StringRef kindName(FactKind Kind) {
     return "null";
   case FactKind::Forget:
     return "forget";
+  case FactKind::Remove:
+    return "remove";
   case FactKind::Keep:
     return "keep";
   case FactKind::Kill:

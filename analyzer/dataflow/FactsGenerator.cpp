@@ -76,6 +76,9 @@ void FactsBuilder::build(const FunctionDecl *F) {
   Body.Return = Out.Return = Out.Places.returnValue(
       Body.ID, isHandle(F->getReturnType()));
   Body.This = Out.This = Out.Places.thisObject(Body.ID);
+  if (const auto *Method = dyn_cast<CXXMethodDecl>(F))
+    Out.Places[Out.This].IsAdopted =
+        Unit.Types.holdsAdoption(Method->getParent());
   Top = &Body;
   for (const ParmVarDecl *Param : F->parameters()) {
     PlaceID P = Out.Places.variable(Param, isHandle(Param->getType()));
@@ -119,22 +122,25 @@ void FactsBuilder::walkBlock(const CFGBlock *B,
 
 void FactsBuilder::linkSuccessors(const CFGBlock *B,
                                   llvm::ArrayRef<BlockID> Starts) {
+  const auto *Switch = dyn_cast_or_null<SwitchStmt>(B->getTerminatorStmt());
+  bool AsksCase = Switch && isAskedElsewhere(Switch);
   const Expr *Condition =
-      B->succ_size() == 2 && !isa_and_nonnull<SwitchStmt>(B->getTerminatorStmt())
-          ? B->getLastCondition()
-          : nullptr;
-  if (const auto *Switch = dyn_cast_or_null<SwitchStmt>(B->getTerminatorStmt()))
+      B->succ_size() == 2 && !Switch ? B->getLastCondition() : nullptr;
+  if (Switch)
     ask(Switch->getCond());
   BlockID End = Cur;
   bool Value = true;
   for (const CFGBlock::AdjacentBlock &Next : B->succs()) {
     if (const CFGBlock *Successor = Next.getReachableBlock()) {
       BlockID Start = Starts[Successor->getBlockID()];
-      if (Condition) {
+      if (Condition || AsksCase) {
         BlockID Edge = newBlock();
         link(End, Edge);
         Cur = Edge;
-        assume(Condition, Value);
+        if (Condition)
+          assume(Condition, Value);
+        else
+          assumeCase(Switch, Successor->getLabel());
         link(Edge, Start);
       } else {
         link(End, Start);
@@ -176,6 +182,26 @@ static bool becomesResult(const VarDecl *V, const Stmt *At) {
   return Return && Return->getNRVOCandidate() == V && V->isNRVOVariable();
 }
 
+/// True when the end of an object runs code of the user: its own destructor, a
+/// base's, or a member's.
+static bool hasUserDestructor(const CXXRecordDecl *Class,
+                              const SourceManager &SM) {
+  if (!Class || !Class->hasDefinition() || Class->hasTrivialDestructor() ||
+      isLibraryDecl(Class, SM))
+    return false;
+  const CXXDestructorDecl *Destructor = Class->getDestructor();
+  if (Destructor && Destructor->isUserProvided())
+    return true;
+  auto Has = [&](QualType T) {
+    return hasUserDestructor(T->getAsCXXRecordDecl(), SM);
+  };
+  return llvm::any_of(Class->bases(), [&](const CXXBaseSpecifier &Base) {
+    return Has(Base.getType());
+  }) || llvm::any_of(Class->fields(), [&](const FieldDecl *Field) {
+    return Has(Field->getType());
+  });
+}
+
 void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
   if (auto It = Guards.find(V); It != Guards.end()) {
     endScope(It->second, NoPlace, At);
@@ -184,6 +210,9 @@ void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
   if (V->getType()->isReferenceType() || !carries(V->getType()) ||
       Aliases.count(V))
     return;
+  if (hasUserDestructor(V->getType()->getAsCXXRecordDecl(),
+                        Unit.Ctx.getSourceManager()))
+    on(FactKind::Read, placeOf(V), At);
   if (!becomesResult(V, At))
     destroy(V, At);
   emit(FactKind::Kill, At).Dst = placeOf(V);

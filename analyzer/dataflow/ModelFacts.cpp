@@ -91,6 +91,9 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     if (P != NoPlace)
       emit(FactKind::Null, C.E).Dst = P;
     break;
+  case EffectKind::Remove:
+    on(FactKind::Remove, P, C.E);
+    break;
   case EffectKind::Become:
   case EffectKind::Swap:
   case EffectKind::Exchange:

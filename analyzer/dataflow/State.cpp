@@ -98,6 +98,22 @@ void StateStore::eraseSubtree(State &S, PlaceID P) {
     eraseSubtree(S, Child);
 }
 
+void StateStore::removeReleased(State &S, PlaceID P) {
+  auto IsGone = [&](const Held &H) {
+    Life How = S.status(H.Storage).How;
+    return How == Life::Released || How == Life::Ended;
+  };
+  llvm::SmallVector<std::pair<PlaceID, Value>, 4> Changed;
+  for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It)
+    if (F.Places.isBelow(It->first, P) &&
+        llvm::any_of(It->second.Storages, IsGone)) {
+      Changed.push_back(*It);
+      llvm::erase_if(Changed.back().second.Storages, IsGone);
+    }
+  for (auto &[Part, V] : Changed)
+    set(S, Part, std::move(V));
+}
+
 Value StateStore::unite(const Value &A, const Value &B) const {
   Value Result;
   auto Less = [](const Held &X, const Held &Y) {

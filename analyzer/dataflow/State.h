@@ -122,6 +122,9 @@ public:
   void set(State &S, PlaceID P, Value V);
   void setStatus(State &S, StorageID Storage, const StorageStatus &Status);
   void eraseSubtree(State &S, PlaceID P);
+  /// Something leaves the container \p P: what was released before, if anything
+  /// was.
+  void removeReleased(State &S, PlaceID P);
   void assign(State &S, const Fact &A);
   void create(State &S, const Fact &C);
   void setGuard(State &S, GuardID G, bool Value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataflow/StorageFlow.h"
 
+#include "dataflow/GuardComparisons.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tensorscope {
@@ -133,7 +134,8 @@ bool StorageFlow::transfer(State &S, const Fact &F) {
 
 bool StorageFlow::assumeGuard(State &S, const Fact &F) {
   const unsigned *Known = S.Guards.lookup(F.Guard);
-  if (Known && (*Known != 0) != F.Value)
+  if ((Known && (*Known != 0) != F.Value) ||
+      contradicts(Facts, S.Guards, F))
     return false;
   Store.setGuard(S, F.Guard, F.Value);
   return true;
@@ -154,6 +156,9 @@ void StorageFlow::apply(State &S, const Fact &F) {
   case FactKind::Forget:
     Store.eraseSubtree(S, F.Dst);
     Store.set(S, F.Dst, Value::unknown());
+    break;
+  case FactKind::Remove:
+    Store.removeReleased(S, F.Src);
     break;
   case FactKind::Kill:
     Store.eraseSubtree(S, F.Dst);
@@ -299,6 +304,10 @@ void StorageFlow::forgetScope(State &S, const Fact &F) {
     return F.Scope == NoScope ? Facts.Scopes[ID].Form == ScopeForm::Guard
                               : ID == F.Scope;
   };
+  if (F.Value) {
+    S.ScopesUnknown = true;
+    return;
+  }
   if (llvm::none_of(S.Scopes, InDoubt))
     return;
   llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Owned;

@@ -32,6 +32,7 @@ enum class EffectKind {
   Release,      ///< freed now, for every alias
   Insert,       ///< every later argument is added to the elements of this one
   Clear,        ///< all elements are dropped
+  Remove,       ///< some elements are dropped; not known which
   Reset,        ///< the handle becomes undefined
   Become,       ///< holds what the argument after it holds, or nothing
   Swap,         ///< it and the argument after it change places
@@ -74,6 +75,7 @@ enum class TypeRole {
   Module,  ///< a carrier whose construction makes tensors
   Scope,   ///< opens a scope for its life
   Session, ///< opens a session for its life
+  Adoption, ///< names a long-lived owner, for its life
 };
 
 } // namespace tensorscope

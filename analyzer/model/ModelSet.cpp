@@ -62,6 +62,7 @@ constexpr Word<EffectKind> EffectWords[] = {
     {"release", EffectKind::Release},
     {"insert", EffectKind::Insert},
     {"clear", EffectKind::Clear},
+    {"remove", EffectKind::Remove},
     {"reset", EffectKind::Reset},
     {"become", EffectKind::Become},
     {"swap", EffectKind::Swap},
@@ -85,6 +86,7 @@ constexpr Word<TypeRole> RoleWords[] = {
     {"handle", TypeRole::Handle},     {"carrier", TypeRole::Carrier},
     {"borrower", TypeRole::Borrower}, {"module", TypeRole::Module},
     {"scope", TypeRole::Scope},       {"session", TypeRole::Session},
+    {"adoption", TypeRole::Adoption},
     {"none", TypeRole::None},
 };
 

@@ -36,6 +36,8 @@ TypeRole TypeModel::recordRole(const CXXRecordDecl *RD) {
 TypeRole TypeModel::computeRecordRole(const CXXRecordDecl *RD) {
   if (RD->getIdentifier()) {
     TypeRole Named = Models.type(qualifiedName(RD));
+    if (Named == TypeRole::Adoption)
+      return TypeRole::None;
     if (Named != TypeRole::None)
       return Named;
   }
@@ -75,6 +77,28 @@ TypeRole TypeModel::templateArgumentsRole(const CXXRecordDecl *RD) {
     }
   }
   return TypeRole::None;
+}
+
+bool TypeModel::mayHoldScope(QualType T) {
+  const auto *Spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      T->getAsCXXRecordDecl());
+  return Spec && isLibraryDecl(Spec, SM) &&
+         llvm::any_of(Spec->getTemplateArgs().asArray(),
+                      [&](const TemplateArgument &A) {
+                        if (A.getKind() != TemplateArgument::Type)
+                          return false;
+                        TypeRole R = role(A.getAsType());
+                        return R == TypeRole::Scope || R == TypeRole::Session;
+                      });
+}
+
+bool TypeModel::holdsAdoption(const CXXRecordDecl *RD) const {
+  return RD && RD->hasDefinition() &&
+         llvm::any_of(RD->fields(), [&](const FieldDecl *Field) {
+           const auto *Type = Field->getType()->getAsCXXRecordDecl();
+           return Type && Type->getIdentifier() &&
+                  Models.type(qualifiedName(Type)) == TypeRole::Adoption;
+         });
 }
 
 TypeRole TypeModel::membersRole(const CXXRecordDecl *RD) {

@@ -20,6 +20,11 @@ public:
   /// the strongest role of its bases and fields; a library's template that of
   /// its arguments; another library class none, unless a model names it.
   TypeRole role(clang::QualType T);
+  /// True for what may open a scope and end it later: an `optional` or a
+  /// `unique_ptr` of a scope.
+  bool mayHoldScope(clang::QualType T);
+  /// True for a class that keeps an adoption, which is of its other members.
+  bool holdsAdoption(const clang::CXXRecordDecl *RD) const;
 
   bool isHandle(clang::QualType T) { return role(T) == TypeRole::Handle; }
 

@@ -439,3 +439,22 @@ template <typename Body> void runInScope(Body &&body) { with_torch(std::forward<
 void useRunInScope(const torch::Tensor &x) {
   runInScope([&] { log_tensor(x * 3); });
 }
+// The end of the object runs code that may look at it.
+struct ShownAtTheEnd {
+  torch::Tensor tensor;
+  ~ShownAtTheEnd() { log_value(tensor.numel()); }
+};
+struct HoldsOne {
+  ShownAtTheEnd shown;
+};
+void readByADestructor(const torch::Tensor &x) {
+  ShownAtTheEnd shown{with_torch([&] { return x * 2; })};
+  HoldsOne holder{{with_torch([&] { return x * 3; })}};
+}
+struct ShownNever {
+  torch::Tensor tensor;
+};
+void noDestructor(const torch::Tensor &x) {
+  ShownNever shown{with_torch([&] { return x * 2; })};
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result of this scope is put in 'shown', which is never read: its tensors are kept past the scope for nobody; end the scope with a number, or with nothing [tensorscope-discarded-scope-result]
+}

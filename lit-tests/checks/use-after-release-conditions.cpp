@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions that can't both hold: denials, integers against constants, cases.
+// RUN: %check_tidy %s tensorscope-use-after-release %t
+#include <tensorscope/tensorscope.h>
+#include <torch/torch.h>
+
+void use(const torch::Tensor &x);
+[[noreturn]] void fail();
+#define CHECK_THAT(condition)                                                  \
+  if (__builtin_expect(static_cast<bool>(!(condition)), 0))                    \
+  fail()
+
+enum class Mode { Train, Test, Idle };
+
+void deniedComparison(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  if (n > 3)
+    tensorscope::release(y);
+  use(x);
+  if (n <= 3)
+    use(y);
+}
+void constantOnTheLeft(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  if (n != 3)
+    tensorscope::release(y);
+  if (3 == n)
+    use(y);
+}
+void otherEnumerator(const torch::Tensor &x, Mode mode) {
+  auto y = x * 2;
+  if (mode == Mode::Train)
+    tensorscope::release(y);
+  if (mode == Mode::Test)
+    use(y);
+}
+void apartByTheirBounds(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  if (n >= 8)
+    tensorscope::release(y);
+  if (n < 5)
+    use(y);
+}
+void boundsThatMeet(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  if (n >= 3)
+    tensorscope::release(y);
+  if (n < 5)
+    use(y);
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: use of 'y' after it was released on some path: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void checkedMacro(const torch::Tensor &x, bool done) {
+  auto y = x * 2;
+  if (done)
+    tensorscope::release(y);
+  CHECK_THAT(!done);
+  use(y);
+}
+void checkedTheOtherWay(const torch::Tensor &x, bool done) {
+  auto y = x * 2;
+  if (done)
+    tensorscope::release(y);
+  CHECK_THAT(done);
+  use(y);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: use of 'y' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+float sameSwitchTwice(const torch::Tensor &x, int mode) {
+  auto y = x * 2;
+  switch (mode) {
+  case 0:
+    tensorscope::release(y);
+    break;
+  default:
+    break;
+  }
+  switch (mode) {
+  case 0:
+    return 0;
+  default:
+    return y.sum().item<float>();
+  }
+}
+float switchThenIf(const torch::Tensor &x, Mode mode) {
+  auto y = x * 2;
+  switch (mode) {
+  case Mode::Train:
+  case Mode::Test:
+    tensorscope::release(y);
+    break;
+  case Mode::Idle:
+    break;
+  }
+  if (mode == Mode::Idle)
+    return y.sum().item<float>();
+  return 0;
+}
+float switchThenTheSame(const torch::Tensor &x, Mode mode) {
+  auto y = x * 2;
+  switch (mode) {
+  case Mode::Train:
+    tensorscope::release(y);
+    break;
+  default:
+    break;
+  }
+  if (mode == Mode::Train)
+    return y.sum().item<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:14: warning: use of 'y' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+  return 0;
+}
+void changedInBetween(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  if (n > 3)
+    tensorscope::release(y);
+  n = static_cast<int>(x.numel());
+  if (n <= 3)
+    use(x);
+}
