@@ -26,7 +26,13 @@ using Escapes = llvm::MapVector<const Fact *, Escape>;
 class EscapeQuery {
 public:
   explicit EscapeQuery(CheckInput &Input)
-      : Input(Input), Facts(Input.Flow.facts()), AllReads(Facts) {}
+      : Input(Input), Facts(Input.Flow.facts()), AllReads(Facts) {
+    Input.Flow.forEachFact([&](const Fact &F, llvm::ArrayRef<State> Before) {
+      if (F.Kind == FactKind::Retain)
+        for (const State &S : Before)
+          noteRetainedElements(S, F.Src);
+    });
+  }
 
   void collect(const State &S, const Fact &End, Escapes &Out) {
     Ended = Input.Flow.endedBy(S, End);
@@ -56,6 +62,20 @@ public:
   }
 
 private:
+  /// A loop that retains elements is taken to retain all there are: that it
+  /// runs not once is the same as that there are none.
+  void noteRetainedElements(const State &S, PlaceID P) {
+    bool IsElement = Facts.Places.isElementPath(P);
+    for (StorageID Storage : Input.Flow.store().reachable(S, P)) {
+      const auto &Found = Facts.Storages[Storage];
+      if (Found.Kind == StorageKind::Sample)
+        for (StorageID Of : Input.Flow.store().reachable(S, Found.Place))
+          RetainedElements.insert(Of);
+      else if (IsElement)
+        RetainedElements.insert(Storage);
+    }
+  }
+
   /// Nothing of the program runs after a scope that lasts as long as `main`.
   bool endsWithTheProgram() const {
     return Facts.Function->isMain() &&
@@ -81,7 +101,8 @@ private:
                StorageID Storage, const Fact *Via) {
     StorageStatus Status = S.status(Storage);
     if (Status.Owner != Ended || Status.How != Life::Live ||
-        llvm::is_contained(Result, Storage))
+        llvm::is_contained(Result, Storage) ||
+        RetainedElements.count(Storage))
       return false;
     if (Status.MaybeKept || Facts.Storages[Storage].IsAssumed) {
       Input.Silenced.insert(locationOf(Via->At));
@@ -117,6 +138,7 @@ private:
   CheckInput &Input;
   const FunctionFacts &Facts;
   const Reads AllReads;
+  std::set<StorageID> RetainedElements;
   ScopeID Ended = NoScope;
 };
 

@@ -4,6 +4,7 @@
 #include <tensorscope/tensorscope.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -84,4 +85,57 @@ void retainedElsewhere(const torch::Tensor &input) {
     std::thread worker([&shared] { tensorscope::retain(shared); });
     worker.join();
   });
+}
+// A class that adopts a member does so from its construction on.
+class Recorder {
+  Cache cache_;
+  tensorscope::Adoption kept_ = tensorscope::adopt(cache_);
+
+public:
+  float record(const torch::Tensor &input) {
+    with_torch([&] { cache_.latest = input * 3; });
+    return cache_.latest.sum().item<float>();
+  }
+};
+
+//===- One by one ---------------------------------------------------------===//
+
+std::vector<torch::Tensor> eachByReference(const torch::Tensor &x, int n) {
+  tensorscope::Scope scope;
+  std::vector<torch::Tensor> list;
+  for (int i = 0; i < n; ++i)
+    list.push_back(x * i);
+  for (auto &t : list)
+    tensorscope::retain(t);
+  return list;
+}
+std::vector<torch::Tensor> eachByCopy(const torch::Tensor &x) {
+  tensorscope::Scope scope;
+  std::vector<torch::Tensor> list{x * 2, x * 3};
+  for (auto t : list)
+    tensorscope::retain(t);
+  return list;
+}
+std::vector<torch::Tensor> eachByIndex(const torch::Tensor &x) {
+  tensorscope::Scope scope;
+  std::vector<torch::Tensor> list{x * 2};
+  for (size_t i = 0; i < list.size(); ++i)
+    list[i] = tensorscope::retain(list[i]);
+  return list;
+}
+std::vector<torch::Tensor> eachByAnAlgorithm(const torch::Tensor &x) {
+  tensorscope::Scope scope;
+  std::vector<torch::Tensor> list;
+  list.push_back(x * 2);
+  std::for_each(list.begin(), list.end(),
+                [](const torch::Tensor &t) { tensorscope::retain(t); });
+  return list;
+}
+std::vector<torch::Tensor> eachOfAnotherList(const torch::Tensor &x) {
+  tensorscope::Scope scope;
+  std::vector<torch::Tensor> list{x * 2}, others{x * 3};
+  for (auto &t : others)
+    tensorscope::retain(t);
+  return list;
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: tensor made in this scope is returned while the scope is open: it is released when the scope ends; return 'scope.retain(list)' [tensorscope-unretained-escape]
 }
