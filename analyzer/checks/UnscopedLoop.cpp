@@ -7,6 +7,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace clang;
 
@@ -20,7 +21,61 @@ struct LoopFacts {
   std::set<StorageID> Kept;
   /// Statements that make one of them.
   llvm::DenseSet<unsigned> KeepingStatements;
+  /// Blocks that make what is kept, and that no iteration with it in hand
+  /// reaches: `if (!mask.defined()) mask = torch::ones({8});`.
+  std::set<BlockID> BlocksRunOnce;
   bool Repeats = false;
+};
+
+/// Which facts can be followed by another iteration of a loop.
+class Repetition {
+public:
+  explicit Repetition(const FunctionFacts &Facts)
+      : Facts(Facts), Predecessors(Facts.Blocks.size()) {
+    for (BlockID B = 0; B < Facts.Blocks.size(); ++B) {
+      for (BlockID To : Facts.Blocks[B].Successors)
+        Predecessors[To].push_back(B);
+      for (const Fact &F : Facts.Blocks[B].Facts) {
+        BlockOf[&F] = B;
+        if (F.Kind == FactKind::LoopBack)
+          Ends[F.Loop].push_back(B);
+      }
+    }
+  }
+
+  BlockID blockOf(const Fact &F) const { return BlockOf.lookup(&F); }
+
+  bool goesOn(LoopID Loop, const Fact &F) {
+    auto [It, IsNew] = Leading.try_emplace(Loop);
+    if (IsNew)
+      It->second = leadingTo(Loop);
+    return It->second.contains(BlockOf.lookup(&F));
+  }
+
+private:
+  /// The blocks that lead to the end of an iteration without that of an outer
+  /// loop in between.
+  llvm::DenseSet<BlockID> leadingTo(LoopID Loop) {
+    llvm::DenseSet<BlockID> Outside;
+    for (LoopID L = Facts.Loops[Loop].Outer; L != NoLoop;
+         L = Facts.Loops[L].Outer)
+      for (BlockID End : Ends[L])
+        Outside.insert(End);
+    llvm::SmallVector<BlockID, 16> Todo = Ends[Loop];
+    llvm::DenseSet<BlockID> Found;
+    while (!Todo.empty()) {
+      BlockID B = Todo.pop_back_val();
+      if (!Outside.contains(B) && Found.insert(B).second)
+        Todo.append(Predecessors[B].begin(), Predecessors[B].end());
+    }
+    return Found;
+  }
+
+  const FunctionFacts &Facts;
+  std::vector<llvm::SmallVector<BlockID, 2>> Predecessors;
+  llvm::DenseMap<const Fact *, BlockID> BlockOf;
+  std::map<LoopID, llvm::SmallVector<BlockID, 16>> Ends;
+  std::map<LoopID, llvm::DenseSet<BlockID>> Leading;
 };
 
 class LoopQuery {
@@ -37,13 +92,18 @@ public:
                       (F.Kind == FactKind::Create && !F.IsMadeInScope &&
                        !Facts.Storages[F.Storage].IsAssumed);
     if (IsCreation) {
-      LoopID Loop = countedLoop(F.Loop);
+      LoopID Loop = countedLoop(F);
       bool Unscoped = llvm::none_of(
           Before, [](const State &S) { return S.isInScope(); });
       if (Loop != NoLoop && Unscoped) {
         Loops[Loop].Creations.push_back(&F);
-        if (F.Kind == FactKind::Create)
+        if (F.Kind == FactKind::Create) {
           StatementOf[F.Storage] = F.Statement;
+          if (llvm::none_of(Before, [&](const State &S) {
+                return S.Statuses.contains(F.Storage);
+              }))
+            MadeFirst[F.Storage] = Repeating.blockOf(F);
+        }
       }
     } else if (F.Kind == FactKind::LoopBack) {
       Loops[F.Loop].Repeats = true;
@@ -57,7 +117,8 @@ public:
     for (const auto &[Loop, L] : Loops) {
       auto Lost = llvm::find_if(L.Creations, [&](const Fact *F) {
         return !L.Kept.count(F->Storage) && !OneElement.count(F->Storage) &&
-               !isStepToKept(L, *F);
+               !isStepToKept(L, *F) &&
+               !L.BlocksRunOnce.count(Repeating.blockOf(*F));
       });
       if (!L.Repeats || Lost == L.Creations.end())
         continue;
@@ -71,9 +132,12 @@ public:
   }
 
 private:
-  /// The innermost loop that does not run just a few times.
-  LoopID countedLoop(LoopID L) const {
-    while (L != NoLoop && Facts.Loops[L].IsSmall)
+  /// The innermost loop that does not run just a few times, and that goes on
+  /// after the creation.
+  LoopID countedLoop(const Fact &Creation) {
+    LoopID L = Creation.Loop;
+    while (L != NoLoop &&
+           (Facts.Loops[L].IsSmall || !Repeating.goesOn(L, Creation)))
       L = Facts.Loops[L].Outer;
     return L;
   }
@@ -96,13 +160,11 @@ private:
           ReadsOlder.insert(Use.At);
   }
 
-  /// What the end of an iteration finds among the elements of a container that
-  /// is older than the loop.
+  /// What the end of an iteration finds in variables that are older than the
+  /// loop.
   void collectKept(const State &S, LoopID Loop) {
     const SourceManager &SM = Input.Ctx.getSourceManager();
     for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It) {
-      if (!Facts.Places.isElementPath(It->first))
-        continue;
       const PlaceInfo &Root = Facts.Places[Facts.Places.root(It->first)];
       const auto *Var = Root.Kind == PlaceKind::Variable
                             ? static_cast<const ValueDecl *>(Root.Key)
@@ -112,11 +174,18 @@ private:
                                         Facts.Loops[Loop].Loc))
         continue;
       for (const Held &H : It->second.Storages)
-        if (auto Found = StatementOf.find(H.Storage);
-            Found != StatementOf.end()) {
-          Loops[Loop].Kept.insert(H.Storage);
-          Loops[Loop].KeepingStatements.insert(Found->second);
-        }
+        noteKept(Loops[Loop], H.Storage,
+                 Facts.Places.isElementPath(It->first));
+    }
+  }
+
+  void noteKept(LoopFacts &L, StorageID Storage, bool IsElement) {
+    auto Found = StatementOf.find(Storage);
+    if (Found != StatementOf.end() && IsElement) {
+      L.Kept.insert(Storage);
+      L.KeepingStatements.insert(Found->second);
+    } else if (auto First = MadeFirst.find(Storage); First != MadeFirst.end()) {
+      L.BlocksRunOnce.insert(First->second);
     }
   }
 
@@ -125,7 +194,10 @@ private:
   llvm::MapVector<LoopID, LoopFacts> Loops;
   const std::set<StorageID> OneElement;
   llvm::DenseMap<StorageID, unsigned> StatementOf;
+  /// What a block makes that was not there before, in no state.
+  llvm::DenseMap<StorageID, BlockID> MadeFirst;
   llvm::DenseSet<const Stmt *> ReadsOlder;
+  Repetition Repeating{Facts};
 };
 
 } // namespace
