@@ -67,7 +67,7 @@ bool main_has_returned(Symbolizer& symbolizer) {
 }
 
 Question question(bool main_returned) {
-  return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution};
+  return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution, true};
 }
 
 std::string path_for(core::ReportFormat format) {
@@ -172,6 +172,7 @@ void report_at_exit() noexcept {
 std::string text_now() {
   Symbolizer symbolizer;
   auto ask = question(true);
+  ask.stack_is_gone = false;
   return as_text(collect(ask, symbolizer), symbolizer, options->max_leaks);
 }
 

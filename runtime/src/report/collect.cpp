@@ -129,7 +129,7 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
   if (parents || !question.main_returned) {
     return std::nullopt;
   }
-  if (living.handles == HandlePlace::nowhere) {
+  if (living.handles == HandlePlace::nowhere && question.stack_is_gone) {
     return LeakKind::lost;
   }
   if (living.handles == HandlePlace::in_static) {

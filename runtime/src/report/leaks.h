@@ -77,6 +77,7 @@ struct Question {
   std::uint32_t process = 0;      ///< what was made outside of regions by an earlier one is the parent's, too
   std::uint64_t min_bytes = 0;
   std::uint64_t resolution = 0;   ///< frames of the user's code that tell sites apart; 0: all
+  bool stack_is_gone = true;      ///< of the asking thread: else a variable there may be the handle that is not found
 };
 
 /// Reads the ledgers of all threads, whatever they are doing.
