@@ -146,7 +146,9 @@ private:
 std::string remedyFor(const ReturnStmt *Return, const ScopeInfo &Scope,
                              const ASTContext &Ctx) {
   std::string Value = sourceText(Return->getRetValue(), Ctx);
-  if (llvm::StringRef(Value).ends_with("..."))
+  // A list in braces has a type only where it is returned.
+  if (llvm::StringRef(Value).ends_with("...") ||
+      llvm::StringRef(Value).starts_with("{"))
     Value = "...";
   const auto *Class =
       Scope.Guard ? Scope.Guard->getType()->getAsCXXRecordDecl() : nullptr;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include <c10/util/Exception.h>
 #include <torch/csrc/profiler/unwind/unwind.h>
 
 namespace tensorscope::hooks {
@@ -13,6 +14,11 @@ constinit StackOptions stack_options;
 namespace {
 
 constinit std::atomic<void (*)() noexcept> doubling_hook{nullptr};
+
+class NoWarnings : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
 
 core::SiteCaches& caches_of(core::ThreadRecord& thread) {
   if (thread.sites == nullptr) {
@@ -27,6 +33,12 @@ void set_doubling_hook(void (*hook)() noexcept) noexcept {
   doubling_hook.store(hook, std::memory_order_release);
 }
 
+std::vector<void*> walk_stack() {
+  static auto* const none = new NoWarnings; // never destroyed: stacks are walked during exit
+  const c10::WarningUtils::WarningHandlerGuard quiet(none);
+  return torch::unwind::unwind();
+}
+
 const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
   if (stack_options.depth == 0) {
     return nullptr;
@@ -34,7 +46,7 @@ const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
   // A fork waits for the ledgers: no child may find the unwinder's own lock taken by a thread that it does not have.
   const core::LedgerGuard guard(thread);
   try {
-    core::Stack stack{torch::unwind::unwind(), thread.slot, thread.work_done()};
+    core::Stack stack{walk_stack(), thread.slot, thread.work_done()};
     if (stack.frames.size() > stack_options.depth) {
       stack.frames.resize(stack_options.depth);
     }

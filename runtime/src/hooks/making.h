@@ -6,6 +6,8 @@
 
 #include <c10/core/TensorImpl.h>
 
+#include <vector>
+
 namespace tensorscope::hooks {
 
 /// How stacks are taken. Set once, at load.
@@ -17,6 +19,10 @@ extern constinit StackOptions stack_options;
 
 /// Called whenever the number of tensors that a thread made has doubled.
 void set_doubling_hook(void (*hook)() noexcept) noexcept;
+
+/// Return addresses of the calling thread, the innermost first. Prints nothing where it can't go on: the unwinder's own
+/// warnings are no part of the program's output.
+std::vector<void*> walk_stack();
 
 /// The calling thread's stack, interned. Null when it can't be walked.
 const core::Stack* stack_here(core::ThreadRecord& thread) noexcept;

@@ -5,12 +5,12 @@
 
 #include "core/fork_guard.h"
 #include "core/region_stack.h"
+#include "hooks/making.h"
 #include "platform/health.h"
 #include "platform/output.h"
 #include "report/leaks.h"
 #include "report/words.h"
 
-#include <torch/csrc/profiler/unwind/unwind.h>
 
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -53,7 +53,7 @@ bool main_has_returned(Symbolizer& symbolizer) {
     return false;
   }
   try {
-    for (void* const address : torch::unwind::unwind()) {
+    for (void* const address : hooks::walk_stack()) {
       const SourceFrame& outermost = symbolizer.frames_at(address).back();
       const bool entry = outermost.function == "_start" || in_entry(address);
       if (!entry && (outermost.users || outermost.function == "main")) {

@@ -42,7 +42,7 @@ std::string headline(const Leak& leak) {
           " retained and never let go";
     case LeakKind::result:
       return "LEAK: " + bytes_text(leak.bytes()) + " in " + tensors + " returned from " + plural(leak.runs, "run", "runs") +
-          " of a scope, all still held";
+          " of a scope and still held";
     case LeakKind::graph:
       return "LEAK: " + bytes_text(leak.graph_bytes) + " in " + graph + " kept for the backward() of a tensor that lives on";
     case LeakKind::lost:

@@ -22,7 +22,7 @@ int main() {
 }
 
 // 3 losses of 4 bytes; each graph keeps an input of 8 * 16 and a tanh of 8 * 4 floats.
-// CHECK:      LEAK: 1932 bytes in 3 tensors returned from 3 runs of a scope, all still held
+// CHECK:      LEAK: 1932 bytes in 3 tensors returned from 3 runs of a scope and still held
 // CHECK-NEXT: made by aten::sum Float [] on cpu in the scope at {{.*}}graph.cpp:[[#@LINE-13]]
 // CHECK:      its backward() keeps 1920 bytes in 6 tensors:
 // CHECK-NEXT: 1536 bytes in 3 tensors of aten::randn Float [8, 16] on cpu
