@@ -17,6 +17,16 @@ static int refuse(llvm::StringRef Line) {
   return ExitProblem;
 }
 
+/// What was printed must have arrived: a full disk is no result.
+static int whenWritten(int Status) {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return Status;
+  std::string Why = llvm::outs().error().message();
+  llvm::outs().clear_error();
+  return refuse("cannot write to standard output: " + Why);
+}
+
 /// llvm::cl says "PROGRAM: what" and then hints on lines of their own.
 static llvm::StringRef firstComplaint(llvm::StringRef Text) {
   llvm::StringRef Line = Text.trim().split('\n').first.split("  Try: ").first;
@@ -54,6 +64,6 @@ int main(int Argc, const char **Argv) {
   }
   for (auto &C : Commands)
     if (C->chosen())
-      return C->run();
+      return whenWritten(C->run());
   return refuse("no command given; try 'tensorscope --help'");
 }
