@@ -27,6 +27,8 @@ class EscapeQuery {
 public:
   explicit EscapeQuery(CheckInput &Input)
       : Input(Input), Facts(Input.Flow.facts()), AllReads(Facts) {
+    if (!retainsAnything())
+      return;
     Input.Flow.forEachFact([&](const Fact &F, llvm::ArrayRef<State> Before) {
       if (F.Kind == FactKind::Retain)
         for (const State &S : Before)
@@ -62,6 +64,14 @@ public:
   }
 
 private:
+  bool retainsAnything() const {
+    return llvm::any_of(Facts.Blocks, [](const FactBlock &B) {
+      return llvm::any_of(B.Facts, [](const Fact &F) {
+        return F.Kind == FactKind::Retain;
+      });
+    });
+  }
+
   /// A loop that retains elements is taken to retain all there are: that it
   /// runs not once is the same as that there are none.
   void noteRetainedElements(const State &S, PlaceID P) {
