@@ -77,3 +77,21 @@ function(tensorscope_add_refused_source name)
     LABELS "${arg_LABELS}" TIMEOUT 300)
 endfunction()
 set(_tensorscope_expect_refusal "${CMAKE_CURRENT_LIST_DIR}/ExpectRefusal.cmake")
+
+# tensorscope_add_report_check(<test> SOURCE <file> [STATUS <status>] [PREFIX <word>] [OPTIONS <options>]
+#                              COMMAND <word>...)
+# Runs a command; its stderr must match the source's FileCheck lines with the prefix (CHECK), or be empty with PREFIX
+# EMPTY, and it must end with the status (23). Wants Python3 and TENSORSCOPE_FILECHECK.
+function(tensorscope_add_report_check name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;STATUS;PREFIX;OPTIONS" "COMMAND")
+  if(NOT arg_PREFIX)
+    set(arg_PREFIX CHECK)
+  endif()
+  if(NOT DEFINED arg_STATUS)
+    set(arg_STATUS 23)
+  endif()
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} "${PROJECT_SOURCE_DIR}/test/runtime/report/run_report_test.py"
+    --filecheck ${TENSORSCOPE_FILECHECK} --status ${arg_STATUS} --prefix ${arg_PREFIX} "--options=${arg_OPTIONS}"
+    --source "${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE}" ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS torch TIMEOUT 120 ENVIRONMENT "${TENSORSCOPE_TEST_ENVIRONMENT}")
+endfunction()
