@@ -11,8 +11,8 @@
 
 #include <torch/csrc/autograd/function.h>
 
-#include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <tuple>
 #include <unordered_map>
@@ -101,9 +101,9 @@ Escaped escapes_of(const Region& region, Classes& classes) {
 void report_once(const Region& region, const core::OperatorInfo* made_by, const std::string& line) {
   using Place = std::tuple<std::string, unsigned, const core::OperatorInfo*>;
   static std::mutex mutex;
-  static auto& reported = *new std::map<Place, bool>;
+  static auto& reported = *new std::set<Place>;
   const std::lock_guard lock(mutex);
-  if (reported.try_emplace({region.where.file_name(), region.where.line(), made_by}, true).second) {
+  if (reported.emplace(region.where.file_name(), region.where.line(), made_by).second) {
     platform::print_line(line);
   }
 }
