@@ -4,6 +4,8 @@
 #include <tensorscope/tensorscope.h>
 #include <torch/torch.h>
 
+#include <vector>
+
 void use(const torch::Tensor &x);
 [[noreturn]] void fail();
 #define CHECK_THAT(condition)                                                  \
@@ -117,3 +119,31 @@ void changedInBetween(const torch::Tensor &x, int n) {
   if (n <= 3)
     use(x);
 }
+// A branch knows of a release by what was set with it, not by the name of a
+// function that it calls.
+struct Entries {
+  std::vector<torch::Tensor> entries;
+  std::vector<int> order;
+  bool isEmpty() const { return order.empty(); }
+  float asksAnother() {
+    std::vector<torch::Tensor> held;
+    for (const auto &entry : entries)
+      held.push_back(entry);
+    tensorscope::release(entries);
+    order.clear();
+    if (held.empty())
+      return 0;
+    return torch::stack(held).sum().item<float>();
+    // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: use of 'held' after it was released on some path: its memory is gone for every alias and view [tensorscope-use-after-release]
+  }
+  float asksItself() {
+    std::vector<torch::Tensor> held;
+    for (const auto &entry : entries)
+      held.push_back(entry);
+    tensorscope::release(entries);
+    order.clear();
+    if (isEmpty())
+      return 0;
+    return torch::stack(held).sum().item<float>();
+  }
+};
