@@ -6,7 +6,6 @@
 #include "core/fork_guard.h"
 #include "hooks/references.h"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
@@ -30,13 +29,10 @@ struct Retained {
   c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;
 };
 
-/// The dead are swept out whenever the table has doubled, and never while it is this small.
-constexpr std::size_t kSmallTable = 256;
-
 struct Retains {
   std::mutex mutex;
   std::unordered_map<const void*, Retained> storages;
-  std::size_t sweep_at = kSmallTable;
+  std::size_t sweep_at = next_sweep(0);
 };
 
 constinit std::atomic<bool> any_retains{false};
@@ -94,7 +90,7 @@ void retain_from_elsewhere(const at::Tensor& tensor, c10::StorageImpl& storage) 
   const std::lock_guard lock(all.mutex);
   if (all.storages.size() >= all.sweep_at) {
     std::erase_if(all.storages, [](const auto& entry) { return entry.second.storage.expired(); });
-    all.sweep_at = std::max(kSmallTable, 2 * all.storages.size());
+    all.sweep_at = next_sweep(all.storages.size());
   }
   auto strong = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&storage);
   all.storages.insert_or_assign(

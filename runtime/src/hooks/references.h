@@ -10,6 +10,7 @@
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -66,5 +67,12 @@ void for_each_storage(const at::Tensor& tensor,
 /// Calls `visit` for each tensor in the attributes of the scripted module behind `address`, at any depth; for none if
 /// it is dead.
 void for_each_attribute(void* address, const std::function<void(const at::Tensor&)>& visit);
+
+/// The size at which a table of weak references, which has `size` entries after it was swept of the dead, is swept
+/// again: when it has doubled, and never while it is small.
+inline std::size_t next_sweep(std::size_t size) {
+  constexpr std::size_t kSmallTable = 256;
+  return std::max(kSmallTable, 2 * size);
+}
 
 } // namespace tensorscope::hooks

@@ -35,17 +35,14 @@ struct ReleaseNote {
   const core::Stack* released_at = nullptr; ///< both only at level `full`
 };
 
-/// The dead are swept out whenever the table has doubled, and never while it is this small.
-constexpr std::size_t kSmallTable = 256;
-
 struct Table {
   std::mutex mutex;
   std::unordered_map<const void*, std::shared_ptr<const ReleaseNote>> notes;
-  std::size_t sweep_at = kSmallTable;
+  std::size_t sweep_at = next_sweep(0);
 
   void sweep_locked() {
     std::erase_if(notes, [](const auto& entry) { return entry.second->storage.expired(); });
-    sweep_at = std::max(kSmallTable, 2 * notes.size());
+    sweep_at = next_sweep(notes.size());
   }
 };
 
