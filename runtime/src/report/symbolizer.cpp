@@ -170,7 +170,8 @@ class UnitFunctions {
       const int tag = dwarf_tag(&child);
       if (tag == DW_TAG_subprogram) {
         add(child);
-      } else if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type) {
+        add_functions_in(child); // classes and lambdas that are local to it
+      } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type) {
         add_functions_in(child);
       }
     } while (dwarf_siblingof(&child, &child) == 0);
