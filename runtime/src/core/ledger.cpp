@@ -4,6 +4,8 @@
 
 #include "core/fork_guard.h"
 
+#include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include <sched.h>
@@ -29,7 +31,22 @@ LeftOpenList& left_open() {
 void note_left_open(const RegionPlace& place, std::uint64_t region, std::uint32_t thread) {
   auto& list = left_open();
   const std::lock_guard lock(list.mutex);
-  list.all.push_back({place, region, thread});
+  list.all.push_back({place, region, thread, 0});
+}
+
+void note_replaced_session(const std::source_location& where, std::uint64_t region, std::uint32_t thread) {
+  auto& list = left_open();
+  const std::lock_guard lock(list.mutex);
+  const auto known = std::find_if(list.all.begin(), list.all.end(), [&](const LeftOpen& one) {
+    return one.replaced != 0 && one.thread == thread && one.place.where.line() == where.line() &&
+        std::strcmp(one.place.where.file_name(), where.file_name()) == 0;
+  });
+  if (known == list.all.end()) {
+    list.all.push_back({{RegionKind::session, where}, region, thread, 1});
+  } else {
+    known->region = region;
+    ++known->replaced;
+  }
 }
 
 std::vector<LeftOpen> regions_left_open() {

@@ -42,7 +42,10 @@ struct LeftOpen {
   RegionPlace place;
   std::uint64_t region = 0; ///< its number
   std::uint32_t thread = 0;
+  std::uint64_t replaced = 0; ///< so often the same line started a session while its last one was open
 };
+/// A session was closed because the line that had started it starts another.
+void note_replaced_session(const std::source_location& where, std::uint64_t region, std::uint32_t thread);
 void note_left_open(const RegionPlace& place, std::uint64_t region, std::uint32_t thread);
 std::vector<LeftOpen> regions_left_open();
 

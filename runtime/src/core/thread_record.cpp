@@ -73,6 +73,10 @@ ThreadRecord* add_record() noexcept {
 
 } // namespace
 
+LedgerReading::LedgerReading(ThreadRecord& thread) : lock_(thread.ledger_lock), own_(&thread == current_record) {
+  own_ ? lock_.lock_as_owner() : lock_.lock_as_reader();
+}
+
 void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liveness) {
   if (thread.survivors == nullptr) {
     try {

@@ -4,6 +4,7 @@
 // are atomics that only the owner writes.
 #pragma once
 
+#include "core/growth.h"
 #include "core/ledger.h"
 #include "core/region.h"
 
@@ -79,10 +80,13 @@ struct ThreadRecord {
   LedgerLock ledger_lock;
   std::unique_ptr<WeakList<Survivor>> survivors;
   std::unique_ptr<SiteCaches> sites;
+  std::unique_ptr<GrowthLog> growth;
+  std::int32_t last_pass = -1; ///< autograd's number of the last backward pass that ran nodes here
 
   // Figures.
   std::array<DeviceCounters, kDeviceKinds> devices;
   Counter allocations, allocated_bytes, peak_bytes, unobserved, refused_nodes;
+  Counter backward_passes; ///< without those that make a graph themselves
   std::array<Counter, kColours> frees, freed_bytes; ///< by this thread, of each colour
 
   std::uint32_t slot = 0; ///< its place in the list; also its name in figures
@@ -116,6 +120,19 @@ class LedgerGuard {
 
  private:
   ThreadRecord* thread_;
+};
+
+/// Keeps the owner of `thread` from changing its lists while a reporter, who may be the owner, reads them.
+class LedgerReading {
+ public:
+  explicit LedgerReading(ThreadRecord& thread);
+  ~LedgerReading() { own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader(); }
+  LedgerReading(const LedgerReading&) = delete;
+  LedgerReading& operator=(const LedgerReading&) = delete;
+
+ private:
+  LedgerLock& lock_;
+  bool own_; ///< the thread is this one
 };
 
 /// Adds to the survivors of `thread`, whose ledger the caller has locked. Takes over the weak references of `survivor`,

@@ -12,8 +12,10 @@
 #include "platform/barrier.h"
 #include "platform/health.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/graph_task.h>
 
 #include <algorithm>
 #include <vector>
@@ -51,12 +53,22 @@ void mark_end(const at::RecordFunction&, at::ObserverContext* context) {
   }
 }
 
+/// A node runs, the first of its pass here perhaps. Passes that make a graph themselves are steps of a computation.
+void note_backward(ThreadRecord& thread) {
+  const int pass = torch::autograd::get_current_graph_task_id();
+  if (pass != thread.last_pass) {
+    thread.last_pass = pass;
+    thread.backward_passes.add(at::GradMode::is_enabled() ? 0 : 1);
+  }
+}
+
 std::unique_ptr<at::ObserverContext> begin_operator(const at::RecordFunction& function) {
   ThreadRecord* const thread = core::this_thread();
   if (thread == nullptr) {
     return nullptr;
   }
   if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+    note_backward(*thread);
     ++thread->depths.library;
     return nullptr;
   }

@@ -4,6 +4,7 @@
 
 #include <ATen/core/function_schema.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tensorscope::hooks {
@@ -26,6 +27,11 @@ const OperatorInfo& look_up(const at::RecordFunction& function) {
         alias == nullptr ? ResultKind::fresh : alias->isWrite() ? ResultKind::written : ResultKind::alias);
   }
   info.rebinds = info.name == "aten::set_";
+  // Factories take a tensor as a model of the shape: ones_like, new_zeros.
+  const bool is_factory = info.name.ends_with("_like") || info.name.find("::new_") != std::string::npos;
+  info.copies = !is_factory && std::any_of(schema->arguments().begin(), schema->arguments().end(), [](const c10::Argument& argument) {
+    return argument.type()->isSubtypeOf(*c10::TensorType::get());
+  });
   return core::intern_operator(info, schema->overload_name());
 }
 

@@ -18,7 +18,7 @@ void note_results(core::ThreadRecord& thread, const core::OperatorInfo& info,
 
 /// Puts a storage into `region`, with `tensor` as the one that brought it.
 void own_storage(core::ThreadRecord& thread, core::Region& region, c10::TensorImpl& tensor,
-                 c10::StorageImpl& storage, const core::OperatorInfo& made_by);
+                 c10::StorageImpl& storage, const core::OperatorInfo& made_by, std::uint32_t part = 0);
 
 /// Notes a tensor that `region` does not own: its graph, if it has one, is kept at the region's end.
 void see_tensor(core::Region& region, c10::TensorImpl& tensor);

@@ -7,8 +7,12 @@
 #include "hooks/references.h"
 #include "hooks/released.h"
 #include "report/groups.h"
+#include "report/growth.h"
 #include "report/handles_search.h"
+#include "report/lost_blocks.h"
 #include "report/piles.h"
+
+#include <torch/csrc/autograd/function.h>
 
 #include <algorithm>
 #include <optional>
@@ -27,6 +31,8 @@ struct Living {
   bool released = false;
   std::optional<HandlePlace> handles; ///< where they are, if that was looked for
   bool piled = false;                 ///< part of a pile: see report/piles.h
+  Reach reach = Reach::reachable;     ///< whether anything leads to it, as far as that was looked for
+  std::string own_node;               ///< of its own graph, which keeps it
 };
 
 /// A copy of one thread's ledger, taken under its lock.
@@ -39,20 +45,6 @@ struct Ledger {
   bool quiet = false;           ///< the thread is this one, or has ended
 };
 
-class Reading {
- public:
-  explicit Reading(core::ThreadRecord& thread) : lock_(thread.ledger_lock), own_(&thread == core::current_record) {
-    own_ ? lock_.lock_as_owner() : lock_.lock_as_reader();
-  }
-  ~Reading() { own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader(); }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-
- private:
-  core::LedgerLock& lock_;
-  bool own_;
-};
-
 void add_owned(OpenSession& open, Sites& sites, const core::OwnedStorage& entry) {
   if (const auto storage = hooks::lock_storage(entry.storage); storage && !hooks::is_released(*storage)) {
     ++open.count;
@@ -62,7 +54,7 @@ void add_owned(OpenSession& open, Sites& sites, const core::OwnedStorage& entry)
 }
 
 OpenSession describe_session(const core::ThreadRecord& thread, const core::Region& session) {
-  OpenSession open{session.where, session.number, thread.slot, 0, 0, {}};
+  OpenSession open{session.where, session.number, thread.slot, 0, 0, {}, 0};
   Sites sites;
   for (const auto& entry : session.owned.items()) {
     add_owned(open, sites, entry);
@@ -77,7 +69,11 @@ void add_sessions_left_open(Report& report, const std::vector<Ledger>& ledgers, 
     if (left.place.kind != core::RegionKind::session || left.region <= question.since_region) {
       continue;
     }
-    OpenSession open{left.place.where, left.region, left.thread, 0, 0, {}};
+    OpenSession open{left.place.where, left.region, left.thread, 0, 0, {}, left.replaced};
+    if (left.replaced != 0) {
+      report.sessions.push_back(std::move(open));
+      continue;
+    }
     Sites sites;
     for (const auto& ledger : ledgers) {
       for (const auto& living : ledger.survivors) {
@@ -102,7 +98,7 @@ std::uint64_t living_bytes(const std::vector<core::OwnedStorage>& entries) {
 }
 
 void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) {
-  const Reading reading(thread);
+  const core::LedgerReading reading(thread);
   ledger.thread = thread.slot;
   ledger.now = thread.work_done();
   ledger.quiet = &thread == core::current_record || !thread.in_use.load(std::memory_order_acquire);
@@ -115,10 +111,11 @@ void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) 
   if (thread.survivors == nullptr) {
     return;
   }
+  ledger.survivors.reserve(thread.survivors->items().size()); // no copies for a search of the memory to find
   for (const Survivor& survivor : thread.survivors->items()) {
     if (auto storage = hooks::lock_storage(survivor.entry.storage)) {
       const bool released = hooks::is_released(*storage);
-      ledger.survivors.push_back({survivor, std::move(storage), released, std::nullopt, false});
+      ledger.survivors.push_back({survivor, std::move(storage), released, std::nullopt, false, Reach::reachable, {}});
     }
   }
 }
@@ -134,6 +131,9 @@ std::optional<LeakKind> kind_of(const Living& living, const Question& question) 
   }
   if (living.handles == HandlePlace::in_static) {
     return std::nullopt;
+  }
+  if (living.reach != Reach::reachable && question.stack_is_gone) {
+    return living.reach == Reach::lost ? LeakKind::lost : LeakKind::cycle;
   }
   switch (note.kept_as) {
     case KeptAs::retained:
@@ -176,6 +176,32 @@ void search_handles(const std::vector<Living*>& asked, const std::vector<Address
   }
 }
 
+/// Looks whether anything leads to what is alive. While another thread works its heap can't be read.
+void find_unreachable_of(std::vector<Ledger>& ledgers, const Question& question, std::vector<AddressRange> bytes) {
+  constexpr std::size_t kMost = 20'000; // the time that a report may take
+  if (!question.stack_is_gone ||
+      !std::all_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) { return ledger.quiet; })) {
+    return;
+  }
+  std::vector<Living*> asked;
+  std::vector<std::uintptr_t> complements;
+  for (auto& ledger : ledgers) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(ledger.survivors.data());
+    bytes.emplace_back(begin, begin + ledger.survivors.size() * sizeof(Living));
+    for (auto& living : ledger.survivors) {
+      const bool found = living.handles == HandlePlace::in_static || living.handles == HandlePlace::nowhere;
+      if (!living.released && !found && living.note.kept_as != KeptAs::left_open && asked.size() < kMost) {
+        asked.push_back(&living);
+        complements.push_back(~reinterpret_cast<std::uintptr_t>(living.storage.get()));
+      }
+    }
+  }
+  const auto reach = find_unreachable(complements, bytes);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    asked[i]->reach = reach[i];
+  }
+}
+
 /// Looks for the handles of what may have leaked: what a static holds is the program's to keep, and what nobody holds is
 /// lost for good. Only when main's variables are gone.
 void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
@@ -200,6 +226,7 @@ void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
     }
   }
   search_handles(asked, bytes);
+  find_unreachable_of(ledgers, question, bytes);
   if (std::all_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) { return ledger.quiet; })) {
     return;
   }
@@ -248,8 +275,8 @@ const Living* keeper_of(const Living& living, const Keepers& keepers) {
 }
 
 /// The tensors of one ledger that have a graph, and are no part of another's.
-void add_roots(const Ledger& ledger, std::vector<at::Tensor>& roots, std::vector<const Living*>& notes) {
-  for (const auto& living : ledger.survivors) {
+void add_roots(Ledger& ledger, std::vector<at::Tensor>& roots, std::vector<Living*>& notes) {
+  for (auto& living : ledger.survivors) {
     auto tensor = living.released ? at::Tensor() : hooks::lock_tensor(living.note.entry.tensor);
     if (tensor.defined() && living.note.kept_as != KeptAs::graph && tensor.grad_fn()) {
       roots.push_back(std::move(tensor));
@@ -258,10 +285,17 @@ void add_roots(const Ledger& ledger, std::vector<at::Tensor>& roots, std::vector
   }
 }
 
-Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
+/// Whether the node keeps the tensor itself, or a view of it: then its own graph keeps it.
+bool keeps_its_end(const hooks::SavedTensor& saved) {
+  const auto* const end = saved.root.unsafeGetTensorImpl();
+  return saved.tensor.unsafeGetTensorImpl() == end ||
+      (saved.tensor.is_view() && saved.tensor._base().unsafeGetTensorImpl() == end);
+}
+
+Keepers keepers_of_graphs(std::vector<Ledger>& ledgers) {
   std::vector<at::Tensor> roots;
-  std::vector<const Living*> notes;
-  for (const auto& ledger : ledgers) {
+  std::vector<Living*> notes;
+  for (auto& ledger : ledgers) {
     // A running thread may be changing the graphs of its tensors right now.
     if (ledger.quiet) {
       add_roots(ledger, roots, notes);
@@ -274,6 +308,8 @@ Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
     walk.run(roots[i], [&](const hooks::SavedTensor& saved) {
       if (notes[i]->storage.get() != &saved.storage) {
         keepers.try_emplace(&saved.storage, notes[i]);
+      } else if (keeps_its_end(saved)) {
+        notes[i]->own_node = saved.node.name();
       }
     });
   }
@@ -283,7 +319,7 @@ Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
 bool any_may_be_kept_by_graphs(const std::vector<Ledger>& ledgers) {
   return std::any_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) {
     return std::any_of(ledger.survivors.begin(), ledger.survivors.end(), [](const Living& living) {
-      return (living.note.kept_as == KeptAs::graph || living.piled) && !living.released;
+      return (living.note.kept_as == KeptAs::graph || living.piled || living.reach != Reach::reachable) && !living.released;
     });
   });
 }
@@ -299,7 +335,7 @@ std::uint64_t allocated_cpu_bytes() {
   return bytes;
 }
 
-void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
+void sum_up(Report& report, std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
   const Keepers keepers = any_may_be_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
   Groups groups(symbolizer, question);
   Sites held;
@@ -315,12 +351,13 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
         continue;
       }
       const Living* const keeper = keeper_of(living, keepers);
-      if (*kind == LeakKind::graph || (*kind == LeakKind::piled && keeper != nullptr)) {
+      const bool told_with_keeper = *kind == LeakKind::piled || *kind == LeakKind::cycle || living.reach == Reach::lost;
+      if (*kind == LeakKind::graph || (told_with_keeper && keeper != nullptr)) {
         const Living& end = keeper != nullptr ? *keeper : living;
         groups.add_graph(kind_of(end, question).value_or(LeakKind::graph), end.note, living.note.entry,
                          living.storage->nbytes());
       } else {
-        groups.add(*kind, living.note, living.storage->nbytes());
+        groups.add(*kind, living.note, living.storage->nbytes(), living.own_node);
       }
     }
   }
@@ -329,30 +366,6 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
 }
 
 } // namespace
-
-std::uint64_t Report::escaped_count() const {
-  std::uint64_t count = 0;
-  for (const auto& leak : leaks) {
-    count += leak.kind == LeakKind::escape ? leak.site.count : 0;
-  }
-  return count;
-}
-
-std::uint64_t Report::leaked_count() const {
-  std::uint64_t count = 0;
-  for (const auto& leak : leaks) {
-    count += leak.graph_count + (leak.kind == LeakKind::graph || leak.kind == LeakKind::escape ? 0 : leak.site.count);
-  }
-  return count;
-}
-
-std::uint64_t Report::leaked_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& leak : leaks) {
-    bytes += leak.kind == LeakKind::escape ? 0 : leak.bytes();
-  }
-  return bytes;
-}
 
 Report collect(const Question& question, Symbolizer& symbolizer) {
   Report report;
@@ -368,6 +381,7 @@ Report collect(const Question& question, Symbolizer& symbolizer) {
   find_handles_of(ledgers, question);
   mark_piles(ledgers, question);
   sum_up(report, ledgers, question, symbolizer);
+  add_growth(report, question, symbolizer);
   report.uses = core::uses_after_release();
   return report;
 }

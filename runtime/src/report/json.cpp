@@ -73,6 +73,10 @@ const char* name_of(LeakKind kind) {
       return "piled";
     case LeakKind::left_alive:
       return "left_alive";
+    case LeakKind::cycle:
+      return "cycle";
+    case LeakKind::growth:
+      return "growth";
   }
   return "";
 }
@@ -89,13 +93,43 @@ const char* name_of(core::ReleaseCause::Kind kind) {
   return "";
 }
 
+const char* name_of(GrowthKind kind) {
+  switch (kind) {
+    case GrowthKind::tensors:
+      return "tensors";
+    case GrowthKind::copies:
+      return "copies";
+    case GrowthKind::views:
+      return "views";
+    case GrowthKind::graphs:
+      return "graphs";
+    case GrowthKind::chain:
+      return "chain";
+  }
+  return "";
+}
+
+Json growth(const Growth& growth) {
+  return {{"of", name_of(growth.kind)},
+          {"tensors_per_iteration", growth.tensors_per_iteration},
+          {"bytes_per_iteration", growth.bytes_per_iteration},
+          {"iterations", growth.iterations}};
+}
+
 Json leak(const Leak& leak, Symbolizer& symbolizer) {
-  return {{"kind", name_of(leak.kind)},
-          {"bytes", leak.bytes()},
-          {"runs", leak.runs},
-          {"site", site(leak.site, symbolizer)},
-          {"scopes", regions(leak.path)},
-          {"graph", {{"count", leak.graph_count}, {"bytes", leak.graph_bytes}, {"sites", sites(leak.graph, symbolizer)}}}};
+  Json one{{"kind", name_of(leak.kind)},
+           {"bytes", leak.bytes()},
+           {"runs", leak.runs},
+           {"site", site(leak.site, symbolizer)},
+           {"scopes", regions(leak.path)},
+           {"graph", {{"count", leak.graph_count}, {"bytes", leak.graph_bytes}, {"sites", sites(leak.graph, symbolizer)}}}};
+  if (!leak.own_node.empty()) {
+    one["own_node"] = leak.own_node;
+  }
+  if (leak.growth) {
+    one["growth"] = growth(*leak.growth);
+  }
+  return one;
 }
 
 Json use(const core::UseAfterReleaseNote& use, Symbolizer& symbolizer) {
@@ -132,6 +166,7 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
   for (const auto& session : report.sessions) {
     sessions.push_back({{"where", place(session.where)},
                         {"thread", session.thread},
+                        {"replaced", session.replaced},
                         {"count", session.count},
                         {"bytes", session.bytes},
                         {"sites", sites(session.sites, symbolizer)}});

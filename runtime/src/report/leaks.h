@@ -9,6 +9,7 @@
 #include "report/symbolizer.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,25 @@ enum class LeakKind {
   escape,   ///< released at its scope's end, and still held
   piled,    ///< made outside of any scope, more and more while the program worked
   left_alive, ///< escaped its scope, and was left alive as `on_escape` asks
+  cycle,    ///< alive, and nothing leads to it but a cycle of references
+  growth,   ///< more and more was kept while the program worked; it may be gone now
+};
+
+/// What grew.
+enum class GrowthKind {
+  tensors,
+  copies, ///< with the same content
+  views,  ///< small ones, each of a storage that nothing else holds
+  graphs, ///< tensors, each with a graph of its own
+  chain,  ///< the graph of one tensor, which carries it from iteration to iteration
+};
+
+/// How fast, while the program worked.
+struct Growth {
+  GrowthKind kind = GrowthKind::tensors;
+  double tensors_per_iteration = 0; ///< those that a graph keeps included
+  double bytes_per_iteration = 0;
+  std::uint64_t iterations = 0;     ///< that were looked at
 };
 
 /// Storages made at one place.
@@ -41,6 +61,8 @@ struct Leak {
   std::vector<Site> graph;               ///< what their backward passes keep besides, the largest first
   std::uint64_t graph_count = 0;
   std::uint64_t graph_bytes = 0;
+  std::optional<Growth> growth;
+  std::string own_node;                  ///< of their own graphs, which keeps them
 
   /// Of an escape those that it had.
   std::uint64_t bytes() const { return (kind == LeakKind::graph ? 0 : site.bytes) + graph_bytes; }
@@ -53,6 +75,7 @@ struct OpenSession {
   std::uint64_t count = 0; ///< storages it owns
   std::uint64_t bytes = 0;
   std::vector<Site> sites; ///< of these, the largest first
+  std::uint64_t replaced = 0; ///< so often the same line started the next one while it was open; it is closed then
 };
 
 struct Report {
@@ -66,7 +89,8 @@ struct Report {
 
   bool clean() const { return leaks.empty() && sessions.empty() && uses.empty(); }
   std::uint64_t escaped_count() const;
-  std::uint64_t leaked_count() const; ///< without the escapes, whose memory is free
+  std::uint64_t growth_count() const; ///< places, without those whose tensors are leaks anyway
+  std::uint64_t leaked_count() const; ///< without the escapes, whose memory is free, and without what only grew
   std::uint64_t leaked_bytes() const;
 };
 
@@ -77,6 +101,7 @@ struct Question {
   std::uint32_t process = 0;      ///< what was made outside of regions by an earlier one is the parent's, too
   std::uint64_t min_bytes = 0;
   std::uint64_t resolution = 0;   ///< frames of the user's code that tell sites apart; 0: all
+  std::uint64_t warmup = 0;       ///< repeats of a place that do not count as growth
   bool stack_is_gone = true;      ///< of the asking thread: else a variable there may be the handle that is not found
 };
 

@@ -2,6 +2,8 @@
 // The report as text.
 #include "report/words.h"
 
+#include "report/growth_words.h"
+
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
@@ -54,6 +56,10 @@ std::string headline(const Leak& leak) {
     case LeakKind::left_alive:
       return "LEAK: " + bytes_text(leak.bytes()) + " in " + tensors + " that escaped a scope and " +
           (leak.site.count == 1 ? "was" : "were") + " left alive (on_escape=report)";
+    case LeakKind::cycle:
+      return "LEAK: " + bytes_text(leak.bytes()) + " in " + tensors + " that only a cycle of references keeps";
+    case LeakKind::growth:
+      return growth_headline(leak);
   }
   return {};
 }
@@ -72,6 +78,13 @@ const char* advice(const Leak& leak) {
     case LeakKind::escape:
     case LeakKind::left_alive:
       return "retain it or return it from the scope to keep it; drop the handle otherwise";
+    case LeakKind::cycle:
+      return leak.own_node.empty() ? "let one side of the cycle hold a weak_ptr or a raw pointer, or a detach()ed tensor"
+          : leak.own_node.find("AccumulateGrad") != std::string::npos
+          ? "use torch::autograd::grad instead of backward(create_graph), or reset the gradient"
+          : "save an output itself with save_for_backward, else a detach()ed one";
+    case LeakKind::growth:
+      return growth_advice(*leak.growth);
     case LeakKind::piled:
       return leak.graph_count != 0 ? "keep loss.item() or loss.detach(), not the loss itself, and no longer than it is used"
                                    : "keep them no longer than they are used; a scope around each step says so";
@@ -111,8 +124,14 @@ void add_sites(std::ostringstream& text, const std::vector<Site>& sites, Symboli
 void add_leak(std::ostringstream& text, const Leak& leak, Symbolizer& symbolizer) {
   text << headline(leak) << '\n';
   add_site(text, leak.site, leak.path, symbolizer);
+  if (!leak.own_node.empty()) {
+    text << "  the cycle: its own graph, whose " << leak.own_node << " keeps it\n";
+  }
+  if (leak.growth) {
+    text << "  " << growth_line(*leak.growth) << '\n';
+  }
   if (leak.graph_count != 0) {
-    text << "  its backward() keeps " << bytes_text(leak.graph_bytes) << " in "
+    text << (leak.kind == LeakKind::growth ? growth_keeps(*leak.growth) : "  its backward() keeps ") << bytes_text(leak.graph_bytes) << " in "
          << plural(leak.graph_count, "tensor", "tensors") << ":\n";
     add_sites(text, leak.graph, symbolizer);
   }
@@ -151,6 +170,9 @@ std::string summary(const Report& report) {
       plural(report.leaked_count(), "tensor", "tensors");
   if (const std::uint64_t escaped = report.escaped_count()) {
     text += "; " + plural(escaped, "escaped tensor", "escaped tensors") + " still held";
+  }
+  if (const std::uint64_t growing = report.growth_count()) {
+    text += "; growth at " + plural(growing, "place", "places");
   }
   if (!report.sessions.empty()) {
     text += "; " + plural(report.sessions.size(), "session", "sessions") + " left open";
@@ -209,6 +231,12 @@ std::string as_text(const Report& report, Symbolizer& symbolizer, std::uint64_t 
     add_use(text, use, symbolizer);
   }
   for (const auto& session : report.sessions) {
+    if (session.replaced != 0) {
+      text << "OPEN SESSION: started at " << place(session.where) << " on thread " << session.thread << " and not stopped: "
+           << plural(session.replaced, "time", "times") << " the same line started another one while it was open\n"
+           << "  call stop_session() on every way out, or use a Session object\n\n";
+      continue;
+    }
     text << "OPEN SESSION: started at " << place(session.where) << " on thread " << session.thread << " and never stopped; it owns "
          << bytes_text(session.bytes) << " in " << plural(session.count, "tensor", "tensors") << '\n';
     add_sites(text, session.sites, symbolizer);
