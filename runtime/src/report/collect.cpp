@@ -2,42 +2,21 @@
 // From the ledgers to leaks: what is alive, grouped by the place of its making.
 #include "report/leaks.h"
 
-#include "hooks/graph.h"
 #include "hooks/library_calls.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
 #include "report/groups.h"
 #include "report/handles_search.h"
+#include "report/leak_graphs.h"
 #include "report/piles.h"
 
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
 
 namespace tensorscope::report {
 namespace {
 
 using core::KeptAs;
 using core::Survivor;
-
-/// A survivor that is alive, kept so while it is looked at.
-struct Living {
-  Survivor note;
-  c10::intrusive_ptr<c10::StorageImpl> storage;
-  bool released = false;
-  std::optional<HandlePlace> handles; ///< where they are, if that was looked for
-  bool piled = false;                 ///< part of a pile: see report/piles.h
-};
-
-/// A copy of one thread's ledger, taken under its lock.
-struct Ledger {
-  std::vector<Living> survivors;
-  std::vector<OpenSession> sessions;
-  std::uint64_t open_bytes = 0; ///< owned or retained by open regions
-  std::uint32_t thread = 0;     ///< its slot
-  core::WorkClock now = 0;      ///< of the thread
-  bool quiet = false;           ///< the thread is this one, or has ended
-};
 
 class Reading {
  public:
@@ -233,61 +212,6 @@ void mark_piles(std::vector<Ledger>& ledgers, const Question& question) {
   }
 }
 
-/// For each storage that a graph needs, the living tensor at whose end the graph hangs.
-using Keepers = std::unordered_map<const c10::StorageImpl*, const Living*>;
-
-/// The living tensor at whose end the graph hangs that keeps the storage, or null. A graph may keep another's end.
-const Living* keeper_of(const Living& living, const Keepers& keepers) {
-  const Living* keeper = nullptr;
-  auto found = keepers.find(living.storage.get());
-  for (std::size_t steps = 0; found != keepers.end() && steps < keepers.size(); ++steps) {
-    keeper = found->second;
-    found = keepers.find(keeper->storage.get());
-  }
-  return keeper;
-}
-
-/// The tensors of one ledger that have a graph, and are no part of another's.
-void add_roots(const Ledger& ledger, std::vector<at::Tensor>& roots, std::vector<const Living*>& notes) {
-  for (const auto& living : ledger.survivors) {
-    auto tensor = living.released ? at::Tensor() : hooks::lock_tensor(living.note.entry.tensor);
-    if (tensor.defined() && living.note.kept_as != KeptAs::graph && tensor.grad_fn()) {
-      roots.push_back(std::move(tensor));
-      notes.push_back(&living);
-    }
-  }
-}
-
-Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
-  std::vector<at::Tensor> roots;
-  std::vector<const Living*> notes;
-  for (const auto& ledger : ledgers) {
-    // A running thread may be changing the graphs of its tensors right now.
-    if (ledger.quiet) {
-      add_roots(ledger, roots, notes);
-    }
-  }
-  Keepers keepers;
-  const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
-  hooks::GraphWalk walk(0);
-  for (std::size_t i = roots.size(); i-- > 0;) { // the younger first: a graph keeps what is older than its end
-    walk.run(roots[i], [&](const hooks::SavedTensor& saved) {
-      if (notes[i]->storage.get() != &saved.storage) {
-        keepers.try_emplace(&saved.storage, notes[i]);
-      }
-    });
-  }
-  return keepers;
-}
-
-bool any_may_be_kept_by_graphs(const std::vector<Ledger>& ledgers) {
-  return std::any_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) {
-    return std::any_of(ledger.survivors.begin(), ledger.survivors.end(), [](const Living& living) {
-      return (living.note.kept_as == KeptAs::graph || living.piled) && !living.released;
-    });
-  });
-}
-
 std::uint64_t allocated_cpu_bytes() {
   std::uint64_t bytes = 0;
   for (const auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
@@ -300,7 +224,8 @@ std::uint64_t allocated_cpu_bytes() {
 }
 
 void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
-  const Keepers keepers = any_may_be_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
+  const IsLeak is_leak = [&](const Living& living) { return kind_of(living, question).has_value(); };
+  const Graphs graphs = read_graphs(ledgers, is_leak);
   Groups groups(symbolizer, question);
   Sites held;
   for (const auto& ledger : ledgers) {
@@ -308,14 +233,15 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
     for (const auto& living : ledger.survivors) {
       report.known_bytes += living.released ? 0 : living.storage->nbytes();
       const auto kind = kind_of(living, question);
-      if (!kind) {
+      const Living* const keeper = keeper_of(living, graphs);
+      const bool indirect = is_indirect(living, keeper, graphs, is_leak);
+      if (!kind && !indirect) {
         if (!living.released) {
           held.add(living.note.entry, living.storage->nbytes());
         }
         continue;
       }
-      const Living* const keeper = keeper_of(living, keepers);
-      if (*kind == LeakKind::graph || (*kind == LeakKind::piled && keeper != nullptr)) {
+      if (indirect || *kind == LeakKind::graph || (*kind == LeakKind::piled && keeper != nullptr)) {
         const Living& end = keeper != nullptr ? *keeper : living;
         groups.add_graph(kind_of(end, question).value_or(LeakKind::graph), end.note, living.note.entry,
                          living.storage->nbytes());
