@@ -67,7 +67,8 @@ bool main_has_returned(Symbolizer& symbolizer) {
 }
 
 Question question(bool main_returned) {
-  return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution, true};
+  return {main_returned,         parents_regions.load(), core::process_generation(), options->min_bytes,
+          options->resolution, options->holders,       true};
 }
 
 std::string path_for(core::ReportFormat format) {

@@ -8,6 +8,7 @@
 #include "report/groups.h"
 #include "report/handles_search.h"
 #include "report/leak_graphs.h"
+#include "report/leak_holders.h"
 #include "report/piles.h"
 
 #include <algorithm>
@@ -254,6 +255,22 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
   report.held = held.largest_first();
 }
 
+/// What the search for holders leaves out: tensors' bytes, and our own copies of the ledgers.
+std::vector<AddressRange> not_searched(const std::vector<Ledger>& ledgers) {
+  std::vector<AddressRange> ranges;
+  for (const auto& ledger : ledgers) {
+    const auto copies = reinterpret_cast<std::uintptr_t>(ledger.survivors.data());
+    ranges.emplace_back(copies, copies + ledger.survivors.capacity() * sizeof(Living));
+    for (const auto& living : ledger.survivors) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
+      if (begin != 0 && living.storage->device_type() == c10::DeviceType::CPU) {
+        ranges.emplace_back(begin, begin + living.storage->nbytes());
+      }
+    }
+  }
+  return ranges;
+}
+
 } // namespace
 
 std::uint64_t Report::escaped_count() const {
@@ -294,6 +311,9 @@ Report collect(const Question& question, Symbolizer& symbolizer) {
   find_handles_of(ledgers, question);
   mark_piles(ledgers, question);
   sum_up(report, ledgers, question, symbolizer);
+  if (question.holders) {
+    add_holders(report.leaks, {not_searched(ledgers), question.stack_is_gone}, symbolizer);
+  }
   report.uses = core::uses_after_release();
   return report;
 }

@@ -40,6 +40,7 @@ void Groups::add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes)
   Group& group = group_of(kind, note);
   ++group.leak.site.count;
   group.leak.site.bytes += bytes;
+  group.leak.tensors.push_back(note.entry);
   group.regions.insert(note.region);
 }
 
@@ -49,6 +50,7 @@ void Groups::add_graph(LeakKind keeper_kind, const core::Survivor& keeper, const
   group.graph.add(kept, bytes);
   ++group.leak.graph_count;
   group.leak.graph_bytes += bytes;
+  group.leak.tensors.push_back(keeper.entry);
 }
 
 std::vector<Leak> Groups::leaks(Sites& held) const {

@@ -2,6 +2,8 @@
 // The report as JSON.
 #include "report/words.h"
 
+#include "report/holder_words.h"
+
 #include <nlohmann/json.hpp>
 
 namespace tensorscope::report {
@@ -89,12 +91,21 @@ const char* name_of(core::ReleaseCause::Kind kind) {
   return "";
 }
 
+Json holders(const LeakHolders& all) {
+  Json list = Json::array();
+  for (const auto& holder : all.holders) {
+    list.push_back({{"count", holder.count}, {"kind", name_of(holder.kind)}, {"text", holder.text}, {"chain", holder.chain}});
+  }
+  return list;
+}
+
 Json leak(const Leak& leak, Symbolizer& symbolizer) {
   return {{"kind", name_of(leak.kind)},
           {"bytes", leak.bytes()},
           {"runs", leak.runs},
           {"site", site(leak.site, symbolizer)},
           {"scopes", regions(leak.path)},
+          {"holders", holders(leak.holders)},
           {"graph", {{"count", leak.graph_count}, {"bytes", leak.graph_bytes}, {"sites", sites(leak.graph, symbolizer)}}}};
 }
 

@@ -6,6 +6,7 @@
 #include "core/options.h"
 #include "core/thread_record.h"
 #include "core/uses.h"
+#include "report/holders.h"
 #include "report/symbolizer.h"
 
 #include <cstdint>
@@ -41,6 +42,8 @@ struct Leak {
   std::vector<Site> graph;               ///< what their backward passes keep besides, the largest first
   std::uint64_t graph_count = 0;
   std::uint64_t graph_bytes = 0;
+  std::vector<core::OwnedStorage> tensors; ///< its own, or those whose graphs it is; while it is collected
+  LeakHolders holders;
 
   /// Of an escape those that it had.
   std::uint64_t bytes() const { return (kind == LeakKind::graph ? 0 : site.bytes) + graph_bytes; }
@@ -77,6 +80,7 @@ struct Question {
   std::uint32_t process = 0;      ///< what was made outside of regions by an earlier one is the parent's, too
   std::uint64_t min_bytes = 0;
   std::uint64_t resolution = 0;   ///< frames of the user's code that tell sites apart; 0: all
+  bool holders = true;            ///< whether to say who holds what leaked
   bool stack_is_gone = true;      ///< of the asking thread: else a variable there may be the handle that is not found
 };
 

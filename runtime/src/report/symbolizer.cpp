@@ -14,7 +14,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
 namespace tensorscope::report {
 namespace {
@@ -25,22 +24,6 @@ std::string base_name(std::string_view path) {
 
 bool starts_with_any(std::string_view text, const auto& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return text.starts_with(prefix); });
-}
-
-/// LibTorch's, ours and the C and C++ libraries by their full names: a program may have a libtorch_trainer.so of its own.
-bool is_system_library(std::string_view name) {
-  static constexpr std::array<std::string_view, 31> names{
-      "libtorch",      "libtorch_cpu",     "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip",
-      "libtorch_xpu",  "libtorch_nvshmem", "libtorch_python", "libc10",             "libc10_cuda",
-      "libc10_hip",    "libc10_xpu",       "libtensorscope", "libstdc++",           "libc++",
-      "libc++abi",     "libc",             "libm",          "libgcc_s",             "libpthread",
-      "libdl",         "libgomp",          "libomp",        "libiomp5",             "libtsan",
-      "libasan",       "liblsan",          "libubsan",      "ld-linux-x86-64",     "libtensorscope_watch",
-      "libtensorscope_preload"};
-  // Wheels bring a libgomp with a hash in its name.
-  static constexpr std::array<std::string_view, 2> beginnings{"libgomp-", "libclang_rt."};
-  const std::string_view stem = name.substr(0, name.find(".so"));
-  return std::find(names.begin(), names.end(), stem) != names.end() || starts_with_any(stem, beginnings);
 }
 
 /// Inlined parts of headers, and the interposers, lie in the user's executable.
@@ -256,6 +239,22 @@ class ModuleUnits {
 };
 
 } // namespace
+
+/// LibTorch's, ours and the C and C++ libraries by their full names: a program may have a libtorch_trainer.so of its own.
+bool is_system_library(std::string_view name) {
+  static constexpr std::array<std::string_view, 31> names{
+      "libtorch",      "libtorch_cpu",     "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip",
+      "libtorch_xpu",  "libtorch_nvshmem", "libtorch_python", "libc10",             "libc10_cuda",
+      "libc10_hip",    "libc10_xpu",       "libtensorscope", "libstdc++",           "libc++",
+      "libc++abi",     "libc",             "libm",          "libgcc_s",             "libpthread",
+      "libdl",         "libgomp",          "libomp",        "libiomp5",             "libtsan",
+      "libasan",       "liblsan",          "libubsan",      "ld-linux-x86-64",     "libtensorscope_watch",
+      "libtensorscope_preload"};
+  // Wheels bring a libgomp with a hash in its name.
+  static constexpr std::array<std::string_view, 2> beginnings{"libgomp-", "libclang_rt."};
+  const std::string_view stem = name.substr(0, name.find(".so"));
+  return std::find(names.begin(), names.end(), stem) != names.end() || starts_with_any(stem, beginnings);
+}
 
 struct Symbolizer::Libdw {
   Libdw() {

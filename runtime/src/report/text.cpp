@@ -2,6 +2,8 @@
 // The report as text.
 #include "report/words.h"
 
+#include "report/holder_words.h"
+
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
@@ -111,6 +113,7 @@ void add_sites(std::ostringstream& text, const std::vector<Site>& sites, Symboli
 void add_leak(std::ostringstream& text, const Leak& leak, Symbolizer& symbolizer) {
   text << headline(leak) << '\n';
   add_site(text, leak.site, leak.path, symbolizer);
+  text << describe(leak.holders);
   if (leak.graph_count != 0) {
     text << "  its backward() keeps " << bytes_text(leak.graph_bytes) << " in "
          << plural(leak.graph_count, "tensor", "tensors") << ":\n";

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
 // CHECK-NEXT: #0 {{.*}}operator(){{.*}} {{.*}}retained.cpp:[[#@LINE-14]]:
 // CHECK-NEXT: #1 step{{.*}} {{.*}}retained.cpp:
 // CHECK-NEXT: #2 main {{.*}}retained.cpp:[[#@LINE-10]]:
+// CHECK-NEXT: held by {{static 'history' \(retained.cpp:8\) -> std::list|memory of an allocator that is not known}} -> Tensor (5 handles)
 // CHECK-NEXT: release() it
 // CHECK:      LEAK: 104 bytes in 1 tensor that was retained and never let go
 // CHECK-NEXT: made by aten::zeros Double [1, 13] on cpu
