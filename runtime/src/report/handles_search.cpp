@@ -4,6 +4,7 @@
 #include "report/handles_search.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -15,12 +16,13 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace tensorscope::report {
 namespace {
 
 constexpr std::size_t kBlockWords = std::size_t{1} << 15; // 256 KiB: stays in a core's cache
-constexpr std::array kSanitizers{"liblsan", "libasan", "libtsan", "libhwasan"};
+constexpr std::array<std::string_view, 4> kSanitizers{"liblsan", "libasan", "libtsan", "libhwasan"};
 
 struct Mapping {
   AddressRange range;
@@ -65,36 +67,30 @@ class UsedPages {
 };
 
 /// A sanitizer's allocator keeps addresses of blocks it gave out in variables of its own.
-bool is_sanitizer(const std::string& mapping) {
-  const auto name = mapping.rfind('/');
-  return name != std::string::npos && std::any_of(kSanitizers.begin(), kSanitizers.end(), [&](const char* sanitizer) {
-    return mapping.compare(name + 1, std::strlen(sanitizer), sanitizer) == 0;
-  });
+bool is_sanitizer(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return std::any_of(kSanitizers.begin(), kSanitizers.end(),
+                     [&](std::string_view sanitizer) { return name.substr(0, sanitizer.size()) == sanitizer; });
 }
 
-/// Readable and writable mappings of this process, but the stack that holds `own_stack`.
-std::vector<Mapping> writable_memory(std::uintptr_t own_stack) {
-  std::vector<Mapping> mappings;
-  std::ifstream maps("/proc/self/maps");
-  std::uintptr_t end_of_file = 0; // of the last mapping of a file: variables without initial value follow it
-  for (std::string line; std::getline(maps, line);) {
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-    char rights[5] = "";
-    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, rights) != 3) {
-      continue;
-    }
-    const bool is_file = line.find('/') != std::string::npos && !is_sanitizer(line);
-    const bool follows_file = begin == end_of_file && line.find('[') == std::string::npos;
-    if (is_file || follows_file) {
-      end_of_file = end;
-    }
-    if (std::strncmp(rights, "rw", 2) == 0 && !(begin <= own_stack && own_stack < end) &&
-        !is_reservation({begin, end})) {
-      mappings.push_back({{begin, end}, is_file || follows_file});
-    }
-  }
-  return mappings;
+/// The variables of the program and its libraries, sorted. As the loader has it: what a reader of debug information maps is
+/// a file, too, and a heap may follow it without a gap.
+std::vector<AddressRange> static_memory() {
+  std::vector<AddressRange> ranges;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* list) {
+        for (std::size_t i = 0; i < module->dlpi_phnum && !is_sanitizer(module->dlpi_name); ++i) {
+          const auto& segment = module->dlpi_phdr[i];
+          const std::uintptr_t begin = module->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0) {
+            static_cast<std::vector<AddressRange>*>(list)->emplace_back(begin, begin + segment.p_memsz);
+          }
+        }
+        return 0;
+      },
+      &ranges);
+  std::sort(ranges.begin(), ranges.end());
+  return ranges;
 }
 
 /// `range` without the parts in `skipped`, which is sorted.
@@ -114,6 +110,31 @@ std::vector<AddressRange> without(AddressRange range, const std::vector<AddressR
     left.push_back(range);
   }
   return left;
+}
+
+/// Readable and writable mappings of this process, but the stack that holds `own_stack`.
+std::vector<Mapping> writable_memory(std::uintptr_t own_stack) {
+  const std::vector<AddressRange> statics = static_memory();
+  std::vector<Mapping> mappings;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    AddressRange range;
+    char rights[5] = "";
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &range.first, &range.second, rights) != 3 ||
+        std::strncmp(rights, "rw", 2) != 0 || (range.first <= own_stack && own_stack < range.second) || is_reservation(range)) {
+      continue;
+    }
+    for (const AddressRange& part : without(range, statics)) {
+      mappings.push_back({part, false});
+    }
+    for (const AddressRange& variables : statics) {
+      const AddressRange part{std::max(range.first, variables.first), std::min(range.second, variables.second)};
+      if (part.first < part.second) {
+        mappings.push_back({part, true});
+      }
+    }
+  }
+  return mappings;
 }
 
 class Search {
