@@ -6,6 +6,7 @@
 
 #include "core/ledger.h"
 #include "core/region.h"
+#include "core/timeline.h"
 
 #include <array>
 #include <atomic>
@@ -84,6 +85,8 @@ struct ThreadRecord {
   std::array<DeviceCounters, kDeviceKinds> devices;
   Counter allocations, allocated_bytes, peak_bytes, unobserved, refused_nodes;
   std::array<Counter, kColours> frees, freed_bytes; ///< by this thread, of each colour
+
+  Timeline timeline; ///< of what its allocations and frees leave; at level `full`
 
   std::uint32_t slot = 0; ///< its place in the list; also its name in figures
   std::uint32_t colour = 0;

@@ -55,6 +55,9 @@ void note_free(void* block, std::size_t colour, std::uint64_t size) {
   if (ThreadRecord* const thread = core::this_thread()) {
     thread->frees[colour].add(1);
     thread->freed_bytes[colour].add(size);
+    if (core::ledger_is_kept) {
+      thread->timeline.change(-static_cast<std::int64_t>(size));
+    }
     if (!thread->births.empty()) {
       thread->births.forget(block);
     }
@@ -141,6 +144,9 @@ class WatchedAllocator final : public c10::Allocator {
     thread.allocations.add(1);
     thread.allocated_bytes.add(size);
     thread.peak_bytes.raise_to(thread.live_bytes_by_own_frees());
+    if (core::ledger_is_kept) {
+      thread.timeline.change(static_cast<std::int64_t>(size));
+    }
   }
 };
 
