@@ -5,22 +5,26 @@
 
 #include "core/fork_guard.h"
 #include "core/region_stack.h"
+#include "core/timeline.h"
+#include "formats/formats.h"
+#include "formats/text.h"
 #include "hooks/making.h"
 #include "platform/health.h"
 #include "platform/output.h"
+#include "report/document.h"
 #include "report/leaks.h"
-#include "report/words.h"
-
 
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 extern "C" {
@@ -70,24 +74,78 @@ Question question(bool main_returned) {
   return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution, true};
 }
 
-std::string path_for(core::ReportFormat format) {
-  std::string path = platform::expand_path(options->log_path);
-  if (options->report.size() > 1) {
-    path += format == core::ReportFormat::json ? ".json" : ".txt";
+formats::Format form_of(core::ReportFormat format) {
+  switch (format) {
+    case core::ReportFormat::text:
+      return formats::Format::text;
+    case core::ReportFormat::json:
+      return formats::Format::json;
+    case core::ReportFormat::html:
+      return formats::Format::html;
+    case core::ReportFormat::folded:
+      return formats::Format::folded;
+    case core::ReportFormat::speedscope:
+      return formats::Format::speedscope;
+    case core::ReportFormat::sarif:
+      return formats::Format::sarif;
+    case core::ReportFormat::memory_viz:
+      return formats::Format::memory_viz;
   }
-  return path;
+  return formats::Format::text;
 }
 
-void write(core::ReportFormat format, const std::string& text) {
+/// Where a report goes, without the extension.
+std::string path_for_reports() {
   if (options->log_path.empty()) {
+    return "tensorscope-report." + std::to_string(::getpid());
+  }
+  // The ranks of a job would take one name.
+  const bool needs_rank = platform::job_has_others() && !platform::tells_processes_apart(options->log_path);
+  return platform::expand_path(options->log_path + (needs_rank ? ".%r" : ""));
+}
+
+std::string current_folder() {
+  std::error_code failure;
+  const auto folder = std::filesystem::current_path(failure);
+  return failure ? std::string() : folder.string();
+}
+
+void write(const formats::FormatInfo& form, const std::string& text) {
+  const bool chosen = !options->log_path.empty();
+  if (!chosen && form.for_terminals) {
     platform::write_to_stderr(text);
     return;
   }
-  const std::string path = path_for(format);
-  std::string problem;
-  if (!platform::write_file(path, text, problem)) {
-    platform::print_line("cannot write the report to '" + path + "' (log_path): " + problem);
-    platform::write_to_stderr(text);
+  const bool extended = !chosen || options->report.size() > 1;
+  const auto written = platform::write_own_file(path_for_reports(), extended ? form.extension : "", text);
+  if (!written.problem.empty()) {
+    platform::print_line("cannot write the report to '" + written.path + "' (" + (chosen ? "log_path" : "report") +
+                         "): " + written.problem);
+    if (form.format == formats::Format::text) {
+      platform::write_to_stderr(text);
+    }
+  } else if (written.moved) {
+    platform::print_line("the report is in '" + written.path +
+                         "': another process has just written the file that log_path names; %p in it keeps them apart");
+  } else if (!chosen) {
+    platform::print_line("the report is in '" + current_folder() + "/" + written.path + "' (report=" + form.name + ")");
+  }
+}
+
+void write_all(const Report& report, Symbolizer& symbolizer) {
+  const bool text_alone = std::all_of(options->report.begin(), options->report.end(),
+                                      [](core::ReportFormat format) { return format == core::ReportFormat::text; });
+  if (text_alone && report.clean()) {
+    return;
+  }
+  const formats::Json document = as_document(report, symbolizer, text_alone ? Extent::for_text : Extent::whole);
+  formats::Settings settings;
+  settings.max_leaks = options->max_leaks;
+  settings.source_root = current_folder();
+  for (const core::ReportFormat format : options->report) {
+    if (format != core::ReportFormat::text || !report.clean()) {
+      write(formats::info_of(form_of(format)), formats::render(document, form_of(format), settings));
+    }
   }
 }
 
@@ -98,13 +156,7 @@ void write_report(bool terminating) noexcept {
   try {
     Symbolizer symbolizer;
     const Report report = collect(question(!terminating && main_has_returned(symbolizer)), symbolizer);
-    for (const core::ReportFormat format : options->report) {
-      if (format == core::ReportFormat::json) {
-        write(format, as_json(report, symbolizer));
-      } else if (!report.clean()) {
-        write(format, as_text(report, symbolizer, options->max_leaks));
-      }
-    }
+    write_all(report, symbolizer);
     found_something.store(!report.clean());
   } catch (const std::exception& error) {
     platform::report_trouble(platform::Trouble::report_failed, std::string("no report could be made: ") + error.what());
@@ -151,6 +203,8 @@ void after_fork() {
 
 void prepare_status(const core::Options& given) noexcept {
   options = &given;
+  core::start_timeline_clock();
+  platform::note_start_for_files();
   if (tensorscope_at_the_end != nullptr) {
     tensorscope_at_the_end(&set_status);
   } else {
@@ -173,7 +227,9 @@ std::string text_now() {
   Symbolizer symbolizer;
   auto ask = question(true);
   ask.stack_is_gone = false;
-  return as_text(collect(ask, symbolizer), symbolizer, options->max_leaks);
+  const Report report = collect(ask, symbolizer);
+  return report.clean() ? std::string()
+                        : formats::as_text(as_document(report, symbolizer, Extent::for_text), {options->max_leaks, false});
 }
 
 } // namespace tensorscope::report

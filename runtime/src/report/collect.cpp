@@ -358,6 +358,7 @@ Report collect(const Question& question, Symbolizer& symbolizer) {
   Report report;
   report.main_returned = question.main_returned;
   report.allocated_bytes = allocated_cpu_bytes();
+  report.usage = read_usage();
   std::vector<Ledger> ledgers;
   for (auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
     read(*thread, question, ledgers.emplace_back());

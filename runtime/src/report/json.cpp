@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as JSON.
+// The report as a JSON document (docs/runtime/report.schema.json), from which all its forms are made.
+#include "report/document.h"
+#include "report/process.h"
 #include "report/words.h"
-
-#include <nlohmann/json.hpp>
 
 namespace tensorscope::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using formats::Json;
 
 Json place(const std::source_location& where) {
   return {{"file", where.file_name()}, {"line", where.line()}, {"function", where.function_name()}};
@@ -99,31 +99,77 @@ Json leak(const Leak& leak, Symbolizer& symbolizer) {
 }
 
 Json use(const core::UseAfterReleaseNote& use, Symbolizer& symbolizer) {
-  return {{"operator", use.made_by->name},
-          {"tensor", use.tensor},
-          {"bytes", use.bytes},
-          {"used_by", use.used_by},
-          {"times", use.times},
-          {"cause", name_of(use.cause.kind)},
-          {"where", place(use.cause.where)},
-          {"created", frames(use.created, symbolizer)},
-          {"released", frames(use.released, symbolizer)},
-          {"used", frames(use.used, symbolizer)}};
+  Json all{{"operator", use.made_by->name},
+           {"tensor", use.tensor},
+           {"bytes", use.bytes},
+           {"used_by", use.used_by},
+           {"times", use.times},
+           {"cause", name_of(use.cause.kind)},
+           {"where", place(use.cause.where)}};
+  if (use.cause.kind == core::ReleaseCause::Kind::session_end) {
+    all["closed"] = place(use.cause.closed);
+  }
+  all["created"] = frames(use.created, symbolizer);
+  all["released"] = frames(use.released, symbolizer);
+  all["used"] = frames(use.used, symbolizer);
+  return all;
 }
 
-Json held(const Report& report, Symbolizer& symbolizer) {
+Json held(const Report& report, Symbolizer& symbolizer, Extent extent) {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   for (const auto& site : report.held) {
     count += site.count;
     bytes += site.bytes;
   }
-  return {{"count", count}, {"bytes", bytes}, {"sites", sites(report.held, symbolizer)}};
+  return {{"count", count}, {"bytes", bytes},
+          {"sites", extent == Extent::whole ? sites(report.held, symbolizer) : Json::array()}};
+}
+
+Json process() {
+  const ProcessFacts facts = this_process();
+  return {{"pid", facts.pid},
+          {"host", facts.host},
+          {"rank", facts.rank ? Json(*facts.rank) : Json()},
+          {"program", facts.program},
+          {"time", facts.time}};
+}
+
+/// Whole microseconds.
+double seconds(core::TimelineClock time) {
+  return static_cast<double>(time / 1000) / 1e6;
+}
+
+Json timeline(const Usage& usage) {
+  Json devices = Json::array();
+  for (const auto& device : usage.devices) {
+    Json times = Json::array();
+    Json live = Json::array();
+    Json peak = Json::array();
+    for (const auto& point : device.points) {
+      times.push_back(seconds(point.begin));
+      live.push_back(point.live);
+      peak.push_back(point.highest);
+    }
+    devices.push_back({{"device", device.device},
+                       {"times", std::move(times)},
+                       {"live", std::move(live)},
+                       {"peak", std::move(peak)}});
+  }
+  return {{"seconds", seconds(usage.until)}, {"devices", std::move(devices)}};
+}
+
+Json devices(const Usage& usage) {
+  Json all = Json::array();
+  for (const auto& device : usage.devices) {
+    all.push_back({{"device", device.device}, {"live_bytes", device.live}, {"peak_bytes", device.peak}});
+  }
+  return all;
 }
 
 } // namespace
 
-std::string as_json(const Report& report, Symbolizer& symbolizer) {
+formats::Json as_document(const Report& report, Symbolizer& symbolizer, Extent extent) {
   Json leaks = Json::array();
   for (const auto& one : report.leaks) {
     leaks.push_back(leak(one, symbolizer));
@@ -140,17 +186,21 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
   for (const auto& one : report.uses) {
     uses.push_back(use(one, symbolizer));
   }
-  const Json all{{"version", 1},
+  Json all{{"version", formats::kSchemaVersion},
+                 {"process", process()},
                  {"leaks", std::move(leaks)},
                  {"open_sessions", std::move(sessions)},
                  {"uses_after_release", std::move(uses)},
                  {"main_returned", report.main_returned},
                  {"leaked", {{"count", report.leaked_count()}, {"bytes", report.leaked_bytes()}}},
                  {"escaped", {{"count", report.escaped_count()}}},
-                 {"held", held(report, symbolizer)},
-                 {"attributed", {{"bytes", report.known_bytes}, {"of", report.allocated_bytes}}}};
-  // Names of the program's files and functions need not be UTF-8.
-  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+                 {"held", held(report, symbolizer, extent)},
+                 {"attributed", {{"bytes", report.known_bytes}, {"of", report.allocated_bytes}}},
+                 {"devices", devices(report.usage)}};
+  if (extent == Extent::whole) {
+    all["timeline"] = timeline(report.usage);
+  }
+  return all;
 }
 
 } // namespace tensorscope::report

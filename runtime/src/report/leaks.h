@@ -7,6 +7,7 @@
 #include "core/thread_record.h"
 #include "core/uses.h"
 #include "report/symbolizer.h"
+#include "report/usage.h"
 
 #include <cstdint>
 #include <string>
@@ -63,6 +64,7 @@ struct Report {
   std::vector<Site> held;            ///< alive, and no leak by what is known or too small to be one; the largest first
   std::uint64_t known_bytes = 0;     ///< of the living storages that the ledger knows
   std::uint64_t allocated_bytes = 0; ///< by LibTorch's CPU allocator, and not freed
+  Usage usage;
 
   bool clean() const { return leaks.empty() && sessions.empty() && uses.empty(); }
   std::uint64_t escaped_count() const;

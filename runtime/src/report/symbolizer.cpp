@@ -3,6 +3,8 @@
 // and its frames are folded anyway.
 #include "report/symbolizer.h"
 
+#include "formats/words.h"
+
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -340,14 +342,7 @@ std::vector<const SourceFrame*> Symbolizer::frames_of(const core::Stack& stack) 
 }
 
 std::string to_string(const SourceFrame& frame) {
-  std::string text = frame.function.empty() ? "in " + (frame.library.empty() ? "unknown code" : frame.library) : frame.function;
-  if (!frame.file.empty()) {
-    text += " " + frame.file + ":" + std::to_string(frame.line);
-    text += frame.column != 0 ? ":" + std::to_string(frame.column) : "";
-  } else if (!frame.function.empty()) {
-    text += " in " + frame.library;
-  }
-  return text;
+  return formats::frame_text(frame.function, frame.file, frame.line, frame.column, frame.library);
 }
 
 } // namespace tensorscope::report
