@@ -13,6 +13,7 @@
 #include "platform/health.h"
 #include "platform/output.h"
 #include "report/at_exit.h"
+#include "report/suppress.h"
 #include "report/words.h"
 
 #include <tensorscope/error.h>
@@ -124,6 +125,23 @@ bool install() {
   return true;
 }
 
+/// A program that the user named is not started with bad options.
+void refuse_if_named() {
+  if (tensorscope_named_by_user != nullptr && tensorscope_named_by_user()) {
+    ::_exit(kRefused);
+  }
+}
+
+void load_suppressions(const core::Options& options) {
+  const auto problems = report::load_suppressions(options);
+  for (const auto& problem : problems) {
+    platform::print_line(problem);
+  }
+  if (!problems.empty()) {
+    refuse_if_named();
+  }
+}
+
 /// Level `full` watches from the start, and may be all there is: a program that knows nothing of the library.
 void watch_everything(const core::Options& options) {
   core::ledger_is_kept = true;
@@ -150,11 +168,10 @@ void at_load() {
   }
   if (!parsed.error.empty()) {
     platform::print_line(parsed.error + "; nothing is watched"); // the program may never call us
-    if (tensorscope_named_by_user != nullptr && tensorscope_named_by_user()) {
-      ::_exit(kRefused);
-    }
+    refuse_if_named();
     return;
   }
+  load_suppressions(parsed.options);
   watch_everything(parsed.options);
 }
 

@@ -33,6 +33,9 @@ class InternTable {
     return values_.size();
   }
 
+  /// Whether new values are no longer taken.
+  bool full() { return size() >= most_; }
+
   std::mutex& mutex() { return mutex_; }
 
  private:

@@ -83,6 +83,8 @@ struct ThreadRecord {
   // Figures.
   std::array<DeviceCounters, kDeviceKinds> devices;
   Counter allocations, allocated_bytes, peak_bytes, unobserved, refused_nodes;
+  Counter failed_stacks;    ///< walks of this thread's stack that came to nothing
+  Counter unseen_births;    ///< most allocations in a row between operators that were seen, at level `full`
   std::array<Counter, kColours> frees, freed_bytes; ///< by this thread, of each colour
 
   std::uint32_t slot = 0; ///< its place in the list; also its name in figures

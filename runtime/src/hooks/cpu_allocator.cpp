@@ -95,6 +95,17 @@ constexpr std::array<Deleters, kColours> make_deleters(std::index_sequence<colou
 }
 constexpr auto deleters = make_deleters(std::make_index_sequence<kColours>());
 
+/// Counts allocations between two operators. LibTorch makes a few: one for each number that Python hands to an operator.
+/// Very many say that no operator is seen any more.
+void note_unseen(ThreadRecord& thread) {
+  static thread_local constinit std::uint64_t stamp = 0;
+  static thread_local constinit std::uint64_t in_a_row = 0;
+  const std::uint64_t now = thread.operator_stamp.load(std::memory_order_relaxed);
+  in_a_row = now == stamp ? in_a_row + 1 : 1;
+  stamp = now;
+  thread.unseen_births.raise_to(in_a_row);
+}
+
 void note_birth(ThreadRecord& thread, const void* bytes) {
   const bool in_region = thread.innermost != nullptr && thread.depths.library == 0;
   if (!in_region && !core::ledger_is_kept) {
@@ -102,6 +113,7 @@ void note_birth(ThreadRecord& thread, const void* bytes) {
   }
   if (thread.depths.operators == 0) {
     thread.unobserved.add(in_region && bytes != nullptr ? 1 : 0);
+    note_unseen(thread);
   } else if (bytes == nullptr) {
     thread.births.add_empty();
   } else {
@@ -158,6 +170,10 @@ void install_cpu_allocator() {
 
 bool cpu_allocator_in_place() {
   return installed == nullptr || c10::GetAllocator(c10::kCPU) == installed;
+}
+
+bool cpu_bytes_are_counted() {
+  return installed == nullptr || wrapped_deleter != nullptr;
 }
 
 bool allocated_by(const ThreadRecord& thread, c10::DeleterFnPtr deleter) {

@@ -14,6 +14,9 @@ void install_cpu_allocator();
 /// Whether LibTorch still asks our allocator; another one may have been set since.
 bool cpu_allocator_in_place();
 
+/// Whether the allocator behind ours is LibTorch's own, whose bytes can be counted. True before ours is there.
+bool cpu_bytes_are_counted();
+
 /// Whether bytes with this deleter were allocated by `thread` through our allocator. True for all if the
 /// allocator behind ours is not LibTorch's own: bytes then carry no mark.
 bool allocated_by(const core::ThreadRecord& thread, c10::DeleterFnPtr deleter);

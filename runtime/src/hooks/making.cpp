@@ -15,9 +15,14 @@ namespace {
 
 constinit std::atomic<void (*)() noexcept> doubling_hook{nullptr};
 
-class NoWarnings : public c10::WarningHandler {
+/// The unwinder warns where it can't go on, and gives what it has.
+class CountedWarnings : public c10::WarningHandler {
  public:
-  void process(const c10::Warning&) override {}
+  void process(const c10::Warning&) override {
+    if (auto* const thread = core::current_record) {
+      thread->failed_stacks.add(1);
+    }
+  }
 };
 
 core::SiteCaches& caches_of(core::ThreadRecord& thread) {
@@ -34,8 +39,8 @@ void set_doubling_hook(void (*hook)() noexcept) noexcept {
 }
 
 std::vector<void*> walk_stack() {
-  static auto* const none = new NoWarnings; // never destroyed: stacks are walked during exit
-  const c10::WarningUtils::WarningHandlerGuard quiet(none);
+  static auto* const counted = new CountedWarnings; // never destroyed: stacks are walked during exit
+  const c10::WarningUtils::WarningHandlerGuard quiet(counted);
   return torch::unwind::unwind();
 }
 
@@ -52,7 +57,8 @@ const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
     }
     return caches_of(thread).stacks.intern(core::site_tables().stacks, stack);
   } catch (...) {
-    return nullptr; // code without unwind tables, or memory is short
+    thread.failed_stacks.add(1); // code without unwind tables, or memory is short
+    return nullptr;
   }
 }
 

@@ -8,9 +8,10 @@
 #include "hooks/making.h"
 #include "platform/health.h"
 #include "platform/output.h"
+#include "report/health.h"
 #include "report/leaks.h"
+#include "report/suppress.h"
 #include "report/words.h"
-
 
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -70,6 +71,34 @@ Question question(bool main_returned) {
   return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution, true};
 }
 
+/// What the ledgers say, without what the user knows already.
+Report make_report(const Question& ask, Symbolizer& symbolizer) {
+  Report report = collect(ask, symbolizer);
+  apply_suppressions(report, symbolizer);
+  if (options->gen_suppressions) {
+    for (auto& leak : report.leaks) {
+      leak.suppression = suppression_for(leak, symbolizer).text();
+    }
+  }
+  report.list_suppressed = options->print_suppressions;
+  report.health = tracker_health();
+  return report;
+}
+
+/// A rule that fits nothing any more should go from its file. Only where all was looked at.
+void warn_of_unused_suppressions(const Report& report) {
+  if (!report.main_returned || core::process_generation() != 0) {
+    return;
+  }
+  std::string unused;
+  for (const auto& rule : unused_suppressions()) {
+    unused += (unused.empty() ? "" : ", ") + rule;
+  }
+  if (!unused.empty()) {
+    platform::print_line("suppressions: unused: " + unused);
+  }
+}
+
 std::string path_for(core::ReportFormat format) {
   std::string path = platform::expand_path(options->log_path);
   if (options->report.size() > 1) {
@@ -97,14 +126,15 @@ void write_report(bool terminating) noexcept {
   }
   try {
     Symbolizer symbolizer;
-    const Report report = collect(question(!terminating && main_has_returned(symbolizer)), symbolizer);
+    const Report report = make_report(question(!terminating && main_has_returned(symbolizer)), symbolizer);
     for (const core::ReportFormat format : options->report) {
       if (format == core::ReportFormat::json) {
         write(format, as_json(report, symbolizer));
-      } else if (!report.clean()) {
-        write(format, as_text(report, symbolizer, options->max_leaks));
+      } else if (const auto text = as_text(report, symbolizer, options->max_leaks); !text.empty()) {
+        write(format, text);
       }
     }
+    warn_of_unused_suppressions(report);
     found_something.store(!report.clean());
   } catch (const std::exception& error) {
     platform::report_trouble(platform::Trouble::report_failed, std::string("no report could be made: ") + error.what());
@@ -173,7 +203,7 @@ std::string text_now() {
   Symbolizer symbolizer;
   auto ask = question(true);
   ask.stack_is_gone = false;
-  return as_text(collect(ask, symbolizer), symbolizer, options->max_leaks);
+  return as_text(make_report(ask, symbolizer), symbolizer, options->max_leaks);
 }
 
 } // namespace tensorscope::report

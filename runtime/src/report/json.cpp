@@ -89,6 +89,22 @@ const char* name_of(core::ReleaseCause::Kind kind) {
   return "";
 }
 
+Json suppressed(const Report& report) {
+  Json all = Json::array();
+  for (const auto& one : report.suppressed) {
+    all.push_back({{"rule", one.rule}, {"origin", one.origin}, {"count", one.count}, {"bytes", one.bytes}});
+  }
+  return all;
+}
+
+Json health(const Report& report) {
+  Json all = Json::array();
+  for (const auto& line : report.health) {
+    all.push_back(line.text);
+  }
+  return all;
+}
+
 Json leak(const Leak& leak, Symbolizer& symbolizer) {
   return {{"kind", name_of(leak.kind)},
           {"bytes", leak.bytes()},
@@ -127,6 +143,9 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
   Json leaks = Json::array();
   for (const auto& one : report.leaks) {
     leaks.push_back(leak(one, symbolizer));
+    if (!one.suppression.empty()) {
+      leaks.back()["suppression"] = one.suppression;
+    }
   }
   Json sessions = Json::array();
   for (const auto& session : report.sessions) {
@@ -148,6 +167,8 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
                  {"leaked", {{"count", report.leaked_count()}, {"bytes", report.leaked_bytes()}}},
                  {"escaped", {{"count", report.escaped_count()}}},
                  {"held", held(report, symbolizer)},
+                 {"suppressed", suppressed(report)},
+                 {"health", health(report)},
                  {"attributed", {{"bytes", report.known_bytes}, {"of", report.allocated_bytes}}}};
   // Names of the program's files and functions need not be UTF-8.
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

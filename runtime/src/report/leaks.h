@@ -6,6 +6,7 @@
 #include "core/options.h"
 #include "core/thread_record.h"
 #include "core/uses.h"
+#include "report/health.h"
 #include "report/symbolizer.h"
 
 #include <cstdint>
@@ -41,6 +42,7 @@ struct Leak {
   std::vector<Site> graph;               ///< what their backward passes keep besides, the largest first
   std::uint64_t graph_count = 0;
   std::uint64_t graph_bytes = 0;
+  std::string suppression;               ///< a rule that would hide it, where one was asked for
 
   /// Of an escape those that it had.
   std::uint64_t bytes() const { return (kind == LeakKind::graph ? 0 : site.bytes) + graph_bytes; }
@@ -55,12 +57,23 @@ struct OpenSession {
   std::vector<Site> sites; ///< of these, the largest first
 };
 
+/// What a rule hid.
+struct Suppressed {
+  std::string rule;   ///< "leak:pattern"
+  std::string origin; ///< "file:line"
+  std::uint64_t count = 0; ///< storages
+  std::uint64_t bytes = 0;
+};
+
 struct Report {
   std::vector<Leak> leaks;           ///< the largest first
   std::vector<OpenSession> sessions; ///< left open
   std::vector<core::UseAfterReleaseNote> uses;
   bool main_returned = true;         ///< else what its variables hold is no leak
   std::vector<Site> held;            ///< alive, and no leak by what is known or too small to be one; the largest first
+  std::vector<Suppressed> suppressed; ///< known leaks, which are not among `leaks` and `sessions`
+  bool list_suppressed = false;       ///< the text is to list them (print_suppressions)
+  std::vector<HealthLine> health;     ///< the library's own troubles
   std::uint64_t known_bytes = 0;     ///< of the living storages that the ledger knows
   std::uint64_t allocated_bytes = 0; ///< by LibTorch's CPU allocator, and not freed
 

@@ -116,7 +116,11 @@ void add_leak(std::ostringstream& text, const Leak& leak, Symbolizer& symbolizer
          << plural(leak.graph_count, "tensor", "tensors") << ":\n";
     add_sites(text, leak.graph, symbolizer);
   }
-  text << "  " << advice(leak) << "\n\n";
+  text << "  " << advice(leak) << '\n';
+  if (!leak.suppression.empty()) {
+    text << "  to hide it, with suppressions=FILE:\n" << leak.suppression << '\n';
+  }
+  text << '\n';
 }
 
 void add_use(std::ostringstream& text, const core::UseAfterReleaseNote& use, Symbolizer& symbolizer) {
@@ -202,7 +206,7 @@ std::string describe(const core::Stack& stack, Symbolizer& symbolizer) {
 
 std::string as_text(const Report& report, Symbolizer& symbolizer, std::uint64_t max_leaks) {
   if (report.clean()) {
-    return {};
+    return notes_of(report);
   }
   std::ostringstream text;
   for (const auto& use : report.uses) {
@@ -221,10 +225,7 @@ std::string as_text(const Report& report, Symbolizer& symbolizer, std::uint64_t 
   if (shown < report.leaks.size()) {
     text << plural(report.leaks.size() - shown, "smaller leak is", "smaller leaks are") << " not shown (max_leaks)\n";
   }
-  if (!report.main_returned) {
-    text << "main() had not returned: what its variables hold was not looked at\n";
-  }
-  text << summary(report);
+  text << notes_of(report) << summary(report);
   return text.str();
 }
 

@@ -8,9 +8,13 @@
 
 namespace tensorscope::report {
 
-/// For people. Empty for a clean report. Shows at most `max_leaks` leaks (0: all); the last line starts with
+/// For people. Of a clean report only its notes. Shows at most `max_leaks` leaks (0: all); the last line starts with
 /// "SUMMARY: tensorscope:".
 std::string as_text(const Report& report, Symbolizer& symbolizer, std::uint64_t max_leaks);
+
+/// What has to be known to trust the report, a line each: what was not looked at, what rules hid, the library's own
+/// troubles. Of a clean report only what is news. Mostly empty.
+std::string notes_of(const Report& report);
 
 /// For programs: {"version": 1, ...}, always whole; see docs/runtime/reports.md.
 std::string as_json(const Report& report, Symbolizer& symbolizer);
