@@ -13,6 +13,7 @@
 #include "platform/health.h"
 #include "platform/output.h"
 #include "report/at_exit.h"
+#include "report/out_of_memory.h"
 #include "report/suppress.h"
 #include "report/words.h"
 
@@ -151,6 +152,10 @@ void watch_everything(const core::Options& options) {
   hooks::set_stack_words(&words_of, options.halt);
   hooks::set_doubling_hook(&report::report_at_exit);
   report::prepare_status(options);
+  report::watch_out_of_memory(options);
+  if (!hooks::limit_cpu_bytes(options.limit_mb << 20)) {
+    platform::print_line("health: limit_mb has no effect: the CPU allocator is not LibTorch's own");
+  }
   install();
 }
 

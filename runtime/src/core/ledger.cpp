@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <sched.h>
+#include <time.h>
 
 namespace tensorscope::core {
 
@@ -42,6 +43,22 @@ void LedgerLock::take() noexcept {
   while (held_.exchange(true, std::memory_order_acquire)) {
     ::sched_yield(); // a report is being made
   }
+}
+
+bool LedgerLock::try_lock_as_reader(std::int64_t deadline) noexcept {
+  while (held_.exchange(true, std::memory_order_acquire)) {
+    if (monotonic_now() >= deadline) {
+      return false;
+    }
+    ::sched_yield();
+  }
+  return true;
+}
+
+std::int64_t monotonic_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
 } // namespace tensorscope::core

@@ -61,6 +61,8 @@ class LedgerLock {
     }
   }
   void lock_as_reader() noexcept { take(); }
+  /// Gives up at `deadline`, of the monotonic clock in nanoseconds: for a reader that may be what others wait for.
+  bool try_lock_as_reader(std::int64_t deadline) noexcept;
   void unlock_as_reader() noexcept { held_.store(false, std::memory_order_release); }
 
  private:
@@ -69,5 +71,8 @@ class LedgerLock {
   std::atomic<bool> held_{false};
   std::uint32_t depth_ = 0; ///< the owner's only
 };
+
+/// The monotonic clock, in nanoseconds.
+std::int64_t monotonic_now() noexcept;
 
 } // namespace tensorscope::core

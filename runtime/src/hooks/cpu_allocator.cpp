@@ -4,14 +4,18 @@
 // block's requested size, so that freed bytes tell who allocated them, and how many, without any table.
 #include "hooks/cpu_allocator.h"
 
+#include "hooks/out_of_memory.h"
 #include "platform/heap.h"
 
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace tensorscope::hooks {
@@ -23,6 +27,10 @@ using core::ThreadRecord;
 constinit c10::Allocator* wrapped = nullptr;
 constinit c10::DeleterFnPtr wrapped_deleter = nullptr; ///< null: bytes are not marked
 constinit c10::Allocator* installed = nullptr;
+
+/// Of `limit_mb`; without a limit nothing is counted here, since all threads share the figure.
+constinit std::uint64_t most_bytes = 0;
+constinit std::atomic<std::int64_t> bytes_alive{0};
 
 /// The heap mostly gives some bytes more than were asked for. Eight or more: the requested size stands in the last
 /// eight (`kInTail`). Fewer: their number is part of the deleter.
@@ -52,6 +60,9 @@ std::uint64_t noted_size(void* block, std::size_t kind) {
 }
 
 void note_free(void* block, std::size_t colour, std::uint64_t size) {
+  if (most_bytes != 0) [[unlikely]] {
+    bytes_alive.fetch_sub(static_cast<std::int64_t>(size), std::memory_order_relaxed);
+  }
   if (ThreadRecord* const thread = core::this_thread()) {
     thread->frees[colour].add(1);
     thread->freed_bytes[colour].add(size);
@@ -121,10 +132,35 @@ void note_birth(ThreadRecord& thread, const void* bytes) {
   }
 }
 
+bool is_above_limit(std::size_t size) {
+  const auto alive = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes_alive.load(std::memory_order_relaxed), 0));
+  return size > most_bytes || alive > most_bytes - size;
+}
+
+/// Ends as LibTorch's own allocator does when there is no memory, in type and words: programs look for them.
+[[noreturn]] void refuse(std::size_t size) {
+  note_out_of_memory({c10::kCPU, size, most_bytes, ""});
+  C10_THROW_ERROR(Error, "DefaultCPUAllocator: can't allocate memory: you tried to allocate " + std::to_string(size) +
+                             " bytes. Error code 12 (Cannot allocate memory); tensorscope's limit_mb=" +
+                             std::to_string(most_bytes >> 20));
+}
+
+c10::DataPtr allocate_behind(std::size_t size) {
+  try {
+    return wrapped->allocate(size);
+  } catch (...) {
+    note_out_of_memory({c10::kCPU, size, 0, ""});
+    throw;
+  }
+}
+
 class WatchedAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t size) override {
-    c10::DataPtr bytes = wrapped->allocate(size);
+    if (most_bytes != 0 && size != 0 && is_above_limit(size)) [[unlikely]] {
+      refuse(size);
+    }
+    c10::DataPtr bytes = allocate_behind(size);
     ThreadRecord* const thread = core::this_thread();
     if (thread == nullptr) {
       return bytes;
@@ -150,6 +186,9 @@ class WatchedAllocator final : public c10::Allocator {
     if (!bytes.compare_exchange_deleter(wrapped_deleter, deleters[thread.colour][kind]) || block == nullptr) {
       return;
     }
+    if (most_bytes != 0) [[unlikely]] {
+      bytes_alive.fetch_add(static_cast<std::int64_t>(size), std::memory_order_relaxed);
+    }
     thread.allocations.add(1);
     thread.allocated_bytes.add(size);
     thread.peak_bytes.raise_to(thread.live_bytes_by_own_frees());
@@ -166,6 +205,11 @@ void install_cpu_allocator() {
   }
   installed = allocator;
   c10::SetAllocator(c10::kCPU, allocator);
+}
+
+bool limit_cpu_bytes(std::uint64_t most) {
+  most_bytes = wrapped_deleter != nullptr ? most : 0;
+  return most_bytes == most;
 }
 
 bool cpu_allocator_in_place() {

@@ -10,6 +10,7 @@
 #include "platform/output.h"
 #include "report/health.h"
 #include "report/leaks.h"
+#include "report/out_of_memory.h"
 #include "report/suppress.h"
 #include "report/words.h"
 
@@ -82,6 +83,7 @@ Report make_report(const Question& ask, Symbolizer& symbolizer) {
   }
   report.list_suppressed = options->print_suppressions;
   report.health = tracker_health();
+  report.out_of_memory = std::make_shared<const std::vector<OutOfMemoryNote>>(out_of_memory_notes());
   return report;
 }
 

@@ -2,6 +2,7 @@
 // From the ledgers to leaks: what is alive, grouped by the place of its making.
 #include "report/leaks.h"
 
+#include "core/live_figures.h"
 #include "hooks/graph.h"
 #include "hooks/library_calls.h"
 #include "hooks/references.h"
@@ -288,17 +289,6 @@ bool any_may_be_kept_by_graphs(const std::vector<Ledger>& ledgers) {
   });
 }
 
-std::uint64_t allocated_cpu_bytes() {
-  std::uint64_t bytes = 0;
-  for (const auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
-    bytes += thread->allocated_bytes.get();
-    for (const auto& freed : thread->freed_bytes) {
-      bytes -= freed.get();
-    }
-  }
-  return bytes;
-}
-
 void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
   const Keepers keepers = any_may_be_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
   Groups groups(symbolizer, question);
@@ -357,7 +347,7 @@ std::uint64_t Report::leaked_bytes() const {
 Report collect(const Question& question, Symbolizer& symbolizer) {
   Report report;
   report.main_returned = question.main_returned;
-  report.allocated_bytes = allocated_cpu_bytes();
+  report.allocated_bytes = core::live_in_process().bytes;
   std::vector<Ledger> ledgers;
   for (auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
     read(*thread, question, ledgers.emplace_back());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as JSON.
+#include "report/out_of_memory.h"
 #include "report/words.h"
 
 #include <nlohmann/json.hpp>
@@ -97,6 +98,35 @@ Json suppressed(const Report& report) {
   return all;
 }
 
+Json sum(const Sum& sum) { return {{"count", sum.count}, {"bytes", sum.bytes}}; }
+
+Json out_of_memory(const OutOfMemoryNote& note, Symbolizer& symbolizer) {
+  Json roles = Json::object();
+  for (std::size_t role = 0; role < kRoles; ++role) {
+    if (note.roles[role].count != 0) {
+      roles[name_of(static_cast<Role>(role))] = sum(note.roles[role]);
+    }
+  }
+  Json scopes = Json::array();
+  for (const auto& scope : note.scopes) {
+    scopes.push_back(sum(scope.sum));
+    scopes.back()["where"] = scope.in_region ? place(scope.region.where) : Json();
+  }
+  return {{"device", note.device.str()},
+          {"requested", note.requested},
+          {"limit", note.limit},
+          {"detail", note.detail},
+          {"operator", note.asked_by != nullptr ? note.asked_by->name : ""},
+          {"library_call", note.library},
+          {"thread", note.thread},
+          {"stack", frames(note.stack, symbolizer)},
+          {"known", sum(note.known)},
+          {"allocated", note.allocated_bytes},
+          {"sites", sites(note.sites, symbolizer)},
+          {"scopes", std::move(scopes)},
+          {"roles", std::move(roles)}};
+}
+
 Json health(const Report& report) {
   Json all = Json::array();
   for (const auto& line : report.health) {
@@ -159,6 +189,12 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
   for (const auto& one : report.uses) {
     uses.push_back(use(one, symbolizer));
   }
+  Json failed = Json::array();
+  if (report.out_of_memory != nullptr) {
+    for (const auto& note : *report.out_of_memory) {
+      failed.push_back(out_of_memory(note, symbolizer));
+    }
+  }
   const Json all{{"version", 1},
                  {"leaks", std::move(leaks)},
                  {"open_sessions", std::move(sessions)},
@@ -169,6 +205,7 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
                  {"held", held(report, symbolizer)},
                  {"suppressed", suppressed(report)},
                  {"health", health(report)},
+                 {"out_of_memory", std::move(failed)},
                  {"attributed", {{"bytes", report.known_bytes}, {"of", report.allocated_bytes}}}};
   // Names of the program's files and functions need not be UTF-8.
   return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -10,6 +10,7 @@
 #include "report/symbolizer.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ struct Suppressed {
   std::uint64_t bytes = 0;
 };
 
+struct OutOfMemoryNote; // report/out_of_memory.h
+
 struct Report {
   std::vector<Leak> leaks;           ///< the largest first
   std::vector<OpenSession> sessions; ///< left open
@@ -74,6 +77,7 @@ struct Report {
   std::vector<Suppressed> suppressed; ///< known leaks, which are not among `leaks` and `sessions`
   bool list_suppressed = false;       ///< the text is to list them (print_suppressions)
   std::vector<HealthLine> health;     ///< the library's own troubles
+  std::shared_ptr<const std::vector<OutOfMemoryNote>> out_of_memory; ///< allocations that failed; null for none
   std::uint64_t known_bytes = 0;     ///< of the living storages that the ledger knows
   std::uint64_t allocated_bytes = 0; ///< by LibTorch's CPU allocator, and not freed
 
