@@ -80,7 +80,15 @@ struct GcReport {
 
 /// How `expect_no_leaks` measures.
 struct LeakExpectation {
-  int warmup = 1; ///< runs before the one that counts, for caches and lazily made state
+  int warmup = 1; ///< runs before the one that counts, for caches and lazily made state; 0 or less: none
+};
+
+/// A place of which a run kept tensors.
+struct KeptTensors {
+  std::string made_by; ///< "aten::ones Float [250] on cpu": the operator, and what the first of them is
+  std::string stack;   ///< the program's frames, a line each
+  std::int64_t storages = 0;
+  std::int64_t bytes = 0;
 };
 
 /// The answer of `expect_no_leaks`: true when nothing was kept. Printable, for test frameworks:
@@ -88,7 +96,10 @@ struct LeakExpectation {
 struct TENSORSCOPE_API LeakCheck {
   std::int64_t storages = 0; ///< live after minus live before
   std::int64_t bytes = 0;
+  std::vector<KeptTensors> places; ///< of what is more, the largest first, at most 20; at level `full` only
+  bool counted = true;             ///< false at level `off`, where every check holds
   explicit operator bool() const { return storages <= 0 && bytes <= 0; }
+  /// One line, and at level `full` the places below it, each with its stack.
   std::string message() const;
 };
 
@@ -114,9 +125,11 @@ TENSORSCOPE_API LeakReport check_leaks();
 /// nothing that can be reached, and is slow; a loop that needs it needs a scope instead.
 TENSORSCOPE_API std::vector<GcReport> gc();
 
-/// Runs `function` `warmup` times, then once more, and says whether that last run kept CPU memory.
+/// Runs `function` `warmup` times, then once more, and says whether that last run kept CPU memory, and at level `full`
+/// from which places.
 ///
-/// Counts the whole process: keep other threads quiet meanwhile. An exception of `function` goes through.
+/// Counts the whole process: keep other threads quiet meanwhile. An exception of `function` goes through. What a run
+/// makes in the place of what it frees is not kept.
 TENSORSCOPE_API LeakCheck expect_no_leaks(const std::function<void()>& function, LeakExpectation how = {});
 #endif
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures and reports for the user, read from the threads' records and from this thread's regions.
 #include "api/install.h"
+#include "core/live_figures.h"
 #include "core/region_stack.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
@@ -19,12 +20,8 @@ namespace tensorscope {
 TENSORSCOPE_INLINE_NAMESPACE {
 namespace {
 
+using core::Live;
 using core::ThreadRecord;
-
-struct Live {
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-};
 
 /// Whether `record` is the last of those that share its colour: the figures of shared colours are shown once.
 bool speaks_for_colour(const ThreadRecord& record) {
@@ -44,19 +41,6 @@ Live live_of_colour(std::uint32_t colour) {
   }
   // A free that another thread counted just now can be ahead of the allocation.
   return static_cast<std::int64_t>(live.count) < 0 || static_cast<std::int64_t>(live.bytes) < 0 ? Live{} : live;
-}
-
-Live live_in_process() {
-  Live live;
-  for (const ThreadRecord* record = core::all_records(); record != nullptr; record = record->next) {
-    live.count += record->allocations.get();
-    live.bytes += record->allocated_bytes.get();
-    for (std::size_t colour = 0; colour < core::kColours; ++colour) {
-      live.count -= record->frees[colour].get();
-      live.bytes -= record->freed_bytes[colour].get();
-    }
-  }
-  return live;
 }
 
 DeviceStats figures_of(const ThreadRecord& record, std::size_t device) {
@@ -189,31 +173,8 @@ std::vector<GcReport> gc() {
     hooks::free_waiting();
     platform::trim_heap();
   }
-  const auto live = live_in_process();
+  const auto live = core::live_in_process();
   return {{c10::DeviceType::CPU, live.count, live.bytes}};
-}
-
-std::string LeakCheck::message() const {
-  std::ostringstream text;
-  if (static_cast<bool>(*this)) {
-    text << "no leak: " << storages << " storage(s), " << bytes << " byte(s)";
-  } else {
-    text << "the code kept " << storages << " storage(s) with " << bytes << " byte(s) more than it found";
-  }
-  return text.str();
-}
-
-LeakCheck expect_no_leaks(const std::function<void()>& function, LeakExpectation how) {
-  api::ready();
-  for (int run = 0; run < how.warmup; ++run) {
-    function();
-  }
-  hooks::free_waiting();
-  const auto before = live_in_process();
-  function();
-  hooks::free_waiting();
-  const auto after = live_in_process();
-  return {static_cast<std::int64_t>(after.count - before.count), static_cast<std::int64_t>(after.bytes - before.bytes)};
 }
 
 } // inline namespace
