@@ -8,9 +8,11 @@
 #include "hooks/making.h"
 #include "platform/health.h"
 #include "platform/output.h"
+#include "platform/python.h"
 #include "report/health.h"
 #include "report/leaks.h"
 #include "report/out_of_memory.h"
+#include "report/python_holders.h"
 #include "report/suppress.h"
 #include "report/words.h"
 
@@ -36,6 +38,7 @@ namespace {
 constinit const core::Options* options = nullptr;
 constinit std::atomic<bool> terminate_handler_set{false};
 constinit std::atomic<bool> written{false};
+constinit std::atomic<bool> python_asked{false};
 constinit std::atomic<bool> found_something{false};
 constinit std::atomic<std::uint64_t> parents_regions{0}; ///< number of the last region before a fork
 constinit std::terminate_handler earlier_terminate = nullptr;
@@ -122,13 +125,26 @@ void write(core::ReportFormat format, const std::string& text) {
   }
 }
 
-void write_report(bool terminating) noexcept {
+/// What ends the program.
+enum class Ending { exit, exception, interpreter };
+
+Report report_at(Ending ending, Symbolizer& symbolizer) {
+  auto ask = question(ending == Ending::interpreter || (ending == Ending::exit && main_has_returned(symbolizer)));
+  ask.stack_is_gone = ending != Ending::interpreter;
+  Report report = make_report(ask, symbolizer);
+  if (ending == Ending::interpreter) {
+    keep_what_python_piles_up(report);
+  }
+  return report;
+}
+
+void write_report(Ending ending) noexcept {
   if (written.exchange(true)) {
     return;
   }
   try {
     Symbolizer symbolizer;
-    const Report report = make_report(question(!terminating && main_has_returned(symbolizer)), symbolizer);
+    const Report report = report_at(ending, symbolizer);
     for (const core::ReportFormat format : options->report) {
       if (format == core::ReportFormat::json) {
         write(format, as_json(report, symbolizer));
@@ -145,11 +161,23 @@ void write_report(bool terminating) noexcept {
   }
 }
 
-void at_exit() { write_report(false); }
+void at_exit() { write_report(Ending::exit); }
+
+/// A program's main is the interpreter's, whose objects are about to go. One that has an interpreter inside goes on.
+void at_python_exit() noexcept {
+  try {
+    if (!python_is_the_program()) {
+      return;
+    }
+  } catch (...) {
+    return; // the stack can't be read: the report is made at the process's exit
+  }
+  write_report(Ending::interpreter);
+}
 
 /// An uncaught exception must not take the report with it.
 [[noreturn]] void at_terminate() {
-  write_report(true);
+  write_report(Ending::exception);
   if (earlier_terminate != nullptr) {
     earlier_terminate();
   }
@@ -198,6 +226,9 @@ void report_at_exit() noexcept {
   std::atexit(&at_exit);
   if (!terminate_handler_set.exchange(true)) {
     earlier_terminate = std::set_terminate(&at_terminate);
+  }
+  if (!python_asked.exchange(true)) {
+    platform::call_at_python_exit(&at_python_exit);
   }
 }
 

@@ -173,6 +173,9 @@ std::string as_json(const Report& report, Symbolizer& symbolizer) {
   Json leaks = Json::array();
   for (const auto& one : report.leaks) {
     leaks.push_back(leak(one, symbolizer));
+    if (!one.python_holders.empty()) {
+      leaks.back()["python_holders"] = one.python_holders;
+    }
     if (!one.suppression.empty()) {
       leaks.back()["suppression"] = one.suppression;
     }

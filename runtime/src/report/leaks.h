@@ -43,6 +43,7 @@ struct Leak {
   std::vector<Site> graph;               ///< what their backward passes keep besides, the largest first
   std::uint64_t graph_count = 0;
   std::uint64_t graph_bytes = 0;
+  std::vector<std::string> python_holders; ///< where a program in Python holds some of them
   std::string suppression;               ///< a rule that would hide it, where one was asked for
 
   /// Of an escape those that it had.

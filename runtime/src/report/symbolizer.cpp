@@ -37,8 +37,8 @@ bool is_system_library(std::string_view name) {
       "libdl",         "libgomp",          "libomp",        "libiomp5",             "libtsan",
       "libasan",       "liblsan",          "libubsan",      "ld-linux-x86-64",     "libtensorscope_watch",
       "libtensorscope_preload"};
-  // Wheels bring a libgomp with a hash in its name.
-  static constexpr std::array<std::string_view, 2> beginnings{"libgomp-", "libclang_rt."};
+  // Wheels bring a libgomp with a hash in its name. An interpreter's frames say nothing of the program in it.
+  static constexpr std::array<std::string_view, 4> beginnings{"libgomp-", "libclang_rt.", "libpython3", "python3"};
   const std::string_view stem = name.substr(0, name.find(".so"));
   return std::find(names.begin(), names.end(), stem) != names.end() || starts_with_any(stem, beginnings);
 }

@@ -111,6 +111,9 @@ void add_sites(std::ostringstream& text, const std::vector<Site>& sites, Symboli
 void add_leak(std::ostringstream& text, const Leak& leak, Symbolizer& symbolizer) {
   text << headline(leak) << '\n';
   add_site(text, leak.site, leak.path, symbolizer);
+  for (const auto& holder : leak.python_holders) {
+    text << "  held in Python: " << holder << '\n';
+  }
   if (leak.graph_count != 0) {
     text << "  its backward() keeps " << bytes_text(leak.graph_bytes) << " in "
          << plural(leak.graph_count, "tensor", "tensors") << ":\n";
