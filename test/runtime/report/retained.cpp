@@ -46,8 +46,8 @@ int main(int argc, char** argv) {
 // STRIPPED-NOT: main() had not returned
 // STRIPPED:     SUMMARY: tensorscope: 524 bytes leaked in 6 tensors; 100.0 %
 
-// HALT:      tensorscope: health: TENSORSCOPE_OPTIONS: unknown keys 'levle', 'rate' are ignored; help=1 lists the keys
-// HALT-NEXT: tensorscope: health: TENSORSCOPE_OPTIONS: halt=1 has no effect below level=full
+// HALT:      tensorscope: health: TENSORSCOPE_OPTIONS: unknown keys 'levle' (did you mean 'level'?), 'rate' are ignored; help=1 lists the keys
+// HALT-NEXT: tensorscope: health: TENSORSCOPE_OPTIONS: no effect below level=full: halt=1
 // HALT-NOT:  {{.}}
 
 // JSON:       "version": 1
