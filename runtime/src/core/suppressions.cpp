@@ -37,6 +37,14 @@ std::string read_rule(std::string_view line, SuppressionRule& rule) {
   return {};
 }
 
+/// A line as it can be printed: the file that was named may be any.
+std::string shown(std::string_view line) {
+  constexpr std::size_t kMost = 60;
+  std::string text(line.substr(0, kMost));
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return line.size() > kMost ? text + "..." : text;
+}
+
 } // namespace
 
 bool matches_pattern(const std::string& pattern, const std::string& text) {
@@ -75,7 +83,10 @@ ParsedSuppressions parse_suppressions(std::string_view text, const std::string& 
     SuppressionRule rule;
     rule.origin = origin + ":" + std::to_string(number);
     if (const auto problem = read_rule(line, rule); !problem.empty()) {
-      parsed.problems.push_back(rule.origin + ": '" + std::string(line) + "' " + problem);
+      constexpr std::size_t kMostProblems = 20; // a file of another kind has one in each line
+      if (parsed.problems.size() < kMostProblems) {
+        parsed.problems.push_back(rule.origin + ": '" + shown(line) + "' " + problem);
+      }
     } else {
       parsed.rules.push_back(std::move(rule));
     }

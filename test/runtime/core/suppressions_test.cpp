@@ -91,6 +91,19 @@ TEST(SuppressionsTest, ALineThatIsNoRuleIsNamedWithItsPlaceAndTheOthersStay) {
   EXPECT_EQ(parsed.rules.size(), 2u);
 }
 
+TEST(SuppressionsTest, AFileOfAnotherKindIsShownAsTextAndNotInFull) {
+  const auto binary = parse_suppressions(std::string("\x7f" "ELF\x01\x1b[1m") + std::string(500, 'x'), "a.out");
+  ASSERT_EQ(binary.problems.size(), 1u);
+  EXPECT_EQ(binary.problems[0].find("a.out:1: '?ELF??[1mxxx"), 0u) << binary.problems[0];
+  EXPECT_LT(binary.problems[0].size(), 150u);
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) {
+    lines += "no rule\n";
+  }
+  EXPECT_EQ(parse_suppressions(lines + "leak:one", "a").problems.size(), 20u);
+  EXPECT_EQ(parse_suppressions(lines + "leak:one", "a").rules.size(), 1u);
+}
+
 TEST(SuppressionsTest, ARuleThatHidesEverythingIsRefused) {
   for (const char* const line : {"leak:", "leak:*", "op:  ", "scope:^*$", "device:^"}) {
     const auto parsed = parse_suppressions(line, "a");
