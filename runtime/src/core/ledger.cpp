@@ -38,9 +38,24 @@ std::vector<LeftOpen> regions_left_open() {
   return list.all;
 }
 
-void LedgerLock::take() noexcept {
-  while (held_.exchange(true, std::memory_order_acquire)) {
-    ::sched_yield(); // a report is being made
+void LedgerLock::let_reader_pass() noexcept {
+  do {
+    held_.store(false, std::memory_order_release);
+    while (wanted_.load(std::memory_order_acquire)) {
+      ::sched_yield(); // a report is being made
+    }
+    held_.store(true, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  } while (wanted_.load(std::memory_order_acquire));
+}
+
+void LedgerLock::lock_as_reader() noexcept {
+  while (wanted_.exchange(true, std::memory_order_acquire)) {
+    ::sched_yield();
+  }
+  platform::barrier_on_all_threads();
+  while (held_.load(std::memory_order_acquire)) {
+    ::sched_yield();
   }
 }
 

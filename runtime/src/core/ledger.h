@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/region.h"
+#include "platform/barrier.h"
 
 #include <atomic>
 
@@ -47,12 +48,17 @@ void note_left_open(const RegionPlace& place, std::uint64_t region, std::uint32_
 std::vector<LeftOpen> regions_left_open();
 
 /// Held by a thread while it changes its own regions' lists or survivors, and by a reporter while it reads another's.
-/// Its owner may take it again while it holds it.
+/// Its owner may take it again while it holds it. For the owner it is two plain stores and a look: the reporter has a
+/// barrier put into all threads instead.
 class LedgerLock {
  public:
   void lock_as_owner() noexcept {
     if (depth_++ == 0) {
-      take();
+      held_.store(true, std::memory_order_relaxed);
+      platform::barrier_of_this_thread();
+      if (wanted_.load(std::memory_order_acquire)) [[unlikely]] {
+        let_reader_pass();
+      }
     }
   }
   void unlock_as_owner() noexcept {
@@ -60,13 +66,14 @@ class LedgerLock {
       held_.store(false, std::memory_order_release);
     }
   }
-  void lock_as_reader() noexcept { take(); }
-  void unlock_as_reader() noexcept { held_.store(false, std::memory_order_release); }
+  void lock_as_reader() noexcept;
+  void unlock_as_reader() noexcept { wanted_.store(false, std::memory_order_release); }
 
  private:
-  void take() noexcept;
+  void let_reader_pass() noexcept;
 
-  std::atomic<bool> held_{false};
+  std::atomic<bool> held_{false};   ///< by the owner, who alone writes it
+  std::atomic<bool> wanted_{false}; ///< by the one reader at a time
   std::uint32_t depth_ = 0; ///< the owner's only
 };
 
