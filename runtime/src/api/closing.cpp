@@ -180,7 +180,7 @@ void note_survivors(ThreadRecord& thread, Region& region, Classes& classes,
     const auto* const key = hooks::key_of(inside.storage.get());
     if (!is_among(region.retained, key) && core::find_survivor(thread, key) == nullptr) {
       add({hooks::hold_weakly(inside.storage.get()), nullptr, inside.kept_by, nullptr,
-           hooks::intern_shape(thread, inside.shape)},
+           hooks::intern_shape(thread, core::view_of(inside.shape))},
           Class::graph);
     }
   }

@@ -48,9 +48,11 @@ class InternTable {
 template <class Value>
 class InternCache {
  public:
-  const Value* intern(InternTable<Value>& table, const Value& value) {
+  /// `value` is a `Value`, or of a type that hashes and compares as one and converts to one.
+  template <class Like>
+  const Value* intern(InternTable<Value>& table, const Like& value) {
     const Value*& slot = slots_[value.hash() % slots_.size()];
-    if (slot == nullptr || !(*slot == value)) {
+    if (slot == nullptr || !(value == *slot)) {
       slot = table.intern(value);
     }
     return slot;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks stacks with LibTorch's own unwinder, which knows LibTorch's frames and caches what it read.
+// Where and as what a tensor is made.
 #include "hooks/making.h"
 
-#include <atomic>
+#include "hooks/frame_rules.h"
+#include "platform/loaded_code.h"
 
-#include <c10/util/Exception.h>
-#include <torch/csrc/profiler/unwind/unwind.h>
+#include <atomic>
 
 namespace tensorscope::hooks {
 
@@ -15,16 +15,26 @@ namespace {
 
 constinit std::atomic<void (*)() noexcept> doubling_hook{nullptr};
 
-class NoWarnings : public c10::WarningHandler {
- public:
-  void process(const c10::Warning&) override {}
-};
-
 core::SiteCaches& caches_of(core::ThreadRecord& thread) {
   if (thread.sites == nullptr) {
-    thread.sites = std::make_unique<core::SiteCaches>();
+    thread.sites = std::make_unique<core::SiteCaches>(&read_frame_rule);
   }
   return *thread.sites;
+}
+
+/// The calling thread's stack, this function's frame first.
+__attribute__((noinline)) core::WalkedStack walk_from_here(core::StackWalker& walker, std::size_t depth) {
+#if defined(__x86_64__)
+  core::FrameState here;
+  // The frame pointer first: its register may be one that the others are put into.
+  __asm__ volatile("movq %%rbp, %2\n\tmovq %%rsp, %1\n\tleaq 0(%%rip), %0"
+                   : "=r"(here.pc), "=r"(here.sp), "=&r"(here.fp));
+  const auto walked = walker.walk(here, depth, platform::unloads());
+  __asm__ volatile("" ::: "memory"); // the frame must stay until then: no jump instead of the call
+  return walked;
+#else
+#error "stacks are walked on x86-64 only"
+#endif
 }
 
 } // namespace
@@ -33,55 +43,60 @@ void set_doubling_hook(void (*hook)() noexcept) noexcept {
   doubling_hook.store(hook, std::memory_order_release);
 }
 
-std::vector<void*> walk_stack() {
-  static auto* const none = new NoWarnings; // never destroyed: stacks are walked during exit
-  const c10::WarningUtils::WarningHandlerGuard quiet(none);
-  return torch::unwind::unwind();
+std::vector<void*> walk_stack(core::ThreadRecord& thread, std::size_t depth) {
+  auto& caches = caches_of(thread);
+  caches.last_stack = nullptr;
+  const auto walked = walk_from_here(caches.walker, depth);
+  return {walked.frames.begin(), walked.frames.end()};
 }
 
 const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {
   if (stack_options.depth == 0) {
     return nullptr;
   }
-  // A fork waits for the ledgers: no child may find the unwinder's own lock taken by a thread that it does not have.
-  const core::LedgerGuard guard(thread);
   try {
-    core::Stack stack{walk_stack(), thread.slot, thread.work_done()};
-    if (stack.frames.size() > stack_options.depth) {
-      stack.frames.resize(stack_options.depth);
+    auto& caches = caches_of(thread);
+    const auto walked = walk_from_here(caches.walker, stack_options.depth);
+    if (!walked.as_before || caches.last_stack == nullptr) {
+      caches.last_stack = nullptr; // should memory be short
+      caches.last_stack =
+          caches.stacks.intern(core::site_tables().stacks, core::NewStack{walked, thread.slot, thread.work_done()});
     }
-    return caches_of(thread).stacks.intern(core::site_tables().stacks, stack);
+    return caches.last_stack;
   } catch (...) {
-    return nullptr; // code without unwind tables, or memory is short
+    return nullptr; // memory is short
   }
 }
 
-core::TensorShape shape_of(const c10::TensorImpl& tensor) {
-  core::TensorShape shape;
+core::ShapeView view_of_shape(const c10::TensorImpl& tensor) {
+  core::ShapeView shape;
   shape.dtype = static_cast<std::int8_t>(c10::typeMetaToScalarType(tensor.dtype()));
   shape.device_type = static_cast<std::int8_t>(tensor.device_type());
   shape.device_index = tensor.device().index();
   shape.sized = !tensor.key_set().has(c10::DispatchKey::NestedTensor) && !tensor.has_symbolic_sizes_strides();
   if (shape.sized) {
-    const auto sizes = tensor.sizes();
-    shape.sizes.assign(sizes.begin(), sizes.end());
+    shape.sizes = {tensor.sizes().data(), tensor.sizes().size()};
   }
   return shape;
 }
 
-const core::TensorShape* intern_shape(core::ThreadRecord& thread, core::TensorShape shape) {
+core::TensorShape shape_of(const c10::TensorImpl& tensor) {
+  return view_of_shape(tensor);
+}
+
+const core::TensorShape* intern_shape(core::ThreadRecord& thread, core::ShapeView shape) {
   auto& tables = core::site_tables();
   if (const auto* const known = caches_of(thread).shapes.intern(tables.shapes, shape)) {
     return known;
   }
   shape.sized = false;
-  shape.sizes.clear();
+  shape.sizes = {};
   return tables.kinds.intern(shape);
 }
 
 void note_making(core::ThreadRecord& thread, const c10::TensorImpl& tensor, core::OwnedStorage& entry) noexcept {
   try {
-    entry.shape = intern_shape(thread, shape_of(tensor));
+    entry.shape = intern_shape(thread, view_of_shape(tensor));
     const std::uint64_t number = ++caches_of(thread).tensors;
     if ((number & (number - 1)) == 0) {
       if (const auto hook = doubling_hook.load(std::memory_order_acquire)) {

@@ -49,11 +49,13 @@ bool in_entry(const void* address) {
 /// Whether exit runs because main returned. If something called exit() instead, frames of the program besides its
 /// entry are on the stack; on another thread main is still running. False if the stack can't be read.
 bool main_has_returned(Symbolizer& symbolizer) {
-  if (::syscall(SYS_gettid) != ::getpid()) {
+  auto* const thread = core::this_thread();
+  if (thread == nullptr || ::syscall(SYS_gettid) != ::getpid()) {
     return false;
   }
   try {
-    for (void* const address : hooks::walk_stack()) {
+    constexpr std::size_t kDeepest = 4096;
+    for (void* const address : hooks::walk_stack(*thread, kDeepest)) {
       const SourceFrame& outermost = symbolizer.frames_at(address).back();
       const bool entry = outermost.function == "_start" || in_entry(address);
       if (!entry && (outermost.users || outermost.function == "main")) {
