@@ -36,7 +36,6 @@ OpenRegion open_scope(const std::source_location& where) {
     platform::report_trouble(platform::Trouble::allocator_replaced,
                              "another CPU allocator was set after the library was loaded: scopes own nothing");
   }
-  hooks::watch_results(thread);
   Region& region = core::push_region(thread, core::RegionKind::scope, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();
   hooks::observe_region(thread, region);

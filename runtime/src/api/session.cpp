@@ -24,7 +24,6 @@ OpenRegion open_session(const std::source_location& where) {
     throw UsageError("tensorscope: a session can't be started while a scope is open on this thread");
   }
   close_session(where);
-  hooks::watch_results(thread);
   report::report_at_exit(); // the program may make no tensor at all
   auto& region = core::push_region(thread, core::RegionKind::session, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();

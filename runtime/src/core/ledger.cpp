@@ -26,6 +26,23 @@ LeftOpenList& left_open() {
 
 } // namespace
 
+const Survivor* Survivors::find(const void* storage) {
+  const std::size_t young = items_.size() - std::min(items_.size(), kLinearSearch);
+  for (std::size_t i = items_.size(); i > young; --i) {
+    if (items_[i - 1].entry.storage == storage) {
+      return &items_[i - 1];
+    }
+  }
+  const Survivor* found = nullptr;
+  if (young != 0) {
+    index_.find(*this, storage, [](const Survivor& survivor) { return survivor.entry.storage; }, [&](std::uint32_t place) {
+      found = found == nullptr || found < &items_[place] ? &items_[place] : found;
+      return false;
+    });
+  }
+  return found;
+}
+
 void note_left_open(const RegionPlace& place, std::uint64_t region, std::uint32_t thread) {
   auto& list = left_open();
   const std::lock_guard lock(list.mutex);

@@ -35,6 +35,18 @@ struct Survivor {
   void drop(const Liveness& liveness) { entry.drop(liveness); }
 };
 
+/// What one thread keeps in mind.
+class Survivors : public WeakList<Survivor> {
+ public:
+  using WeakList::WeakList;
+
+  /// The entry of a storage, the youngest if it has several; null if there is none. Good until something is added.
+  const Survivor* find(const void* storage);
+
+ private:
+  AddressIndex index_; ///< made when an old one is asked for
+};
+
 /// Whether the ledger is kept for a report (level `full`). Set once, at load.
 extern constinit bool ledger_is_kept;
 

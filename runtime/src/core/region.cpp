@@ -50,6 +50,7 @@ void Region::reset() noexcept {
   outer_depths = {};
   outer_observers_off = false;
   outer_births.clear();
+  outer_operator = nullptr;
 }
 
 } // namespace tensorscope::core

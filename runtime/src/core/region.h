@@ -43,6 +43,9 @@ class WeakList {
       prune();
     }
     try {
+      if (items_.size() == items_.capacity()) {
+        items_.reserve(items_.size() + items_.size() / 4 + kSmallest); // doubling would leave half of a long list empty
+      }
       items_.push_back(item);
     } catch (...) {
       item.drop(*liveness_);
@@ -253,6 +256,7 @@ class Region {
 
   Depths outer_depths; ///< of the code around the region; restored at its end
   Births outer_births;
+  const OperatorInfo* outer_operator = nullptr;
   bool outer_observers_off = false; ///< a library call around the region had switched the observers off
 
   void reset() noexcept;

@@ -62,7 +62,6 @@ struct ThreadRecord {
   Region* innermost = nullptr;
   Region* session = nullptr;
   const OperatorInfo* current_operator = nullptr; ///< the outermost one that runs
-  std::uint32_t operators_since_scope = 0;
   std::vector<StaticInitialisation> statics; ///< that run now, the innermost last
   std::vector<std::unique_ptr<Region>> spare; ///< closed regions, for the next opening
   std::size_t region_count = 0;               ///< open and spare
@@ -77,7 +76,7 @@ struct ThreadRecord {
 
   // The ledger, at level `full`.
   LedgerLock ledger_lock;
-  std::unique_ptr<WeakList<Survivor>> survivors;
+  std::unique_ptr<Survivors> survivors;
   std::unique_ptr<SiteCaches> sites;
 
   // Figures.
@@ -122,9 +121,9 @@ class LedgerGuard {
 /// if it fails, too.
 void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liveness);
 
-/// What the ledger of `thread` knows of a storage that no open region owns; null if nothing, or if it is not among the
-/// youngest few thousand. The caller has locked the ledger, and the answer is good for as long.
-const Survivor* find_survivor(const ThreadRecord& thread, const void* storage);
+/// What the ledger of `thread` knows of a storage that no open region owns; null if nothing. The caller has locked the
+/// ledger, and the answer is good for as long.
+const Survivor* find_survivor(ThreadRecord& thread, const void* storage);
 
 /// The path of the innermost of these regions and those around it, interned; null for no region.
 const ScopePath* path_of(const Region* innermost);

@@ -8,12 +8,18 @@
 #include "hooks/released.h"
 #include "hooks/results.h"
 #include "platform/health.h"
+#include "platform/loaded_code.h"
 #include "platform/symbols.h"
 
 #include <utility>
 
 namespace tensorscope::hooks {
 namespace {
+
+/// Interposed symbols that are asked for one by one; the others are asked for together.
+constexpr char kObservers[] = "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE";
+constexpr char kAllObservers[] = "_ZN2at16getStepCallbacksENS_11RecordScopeE";
+constexpr char kUnload[] = "dlclose";
 
 /// Sets the thread's depths to none, has it observed, and puts all back.
 class UserCode {
@@ -24,6 +30,7 @@ class UserCode {
     }
     depths_ = std::exchange(thread_->depths, {});
     std::swap(births_, thread_->births);
+    operator_ = thread_->current_operator;
     observers_off_ = thread_->observers_off;
     if (observers_off_) {
       observe_again(*thread_);
@@ -35,6 +42,7 @@ class UserCode {
     }
     thread_->depths = depths_;
     std::swap(births_, thread_->births);
+    thread_->current_operator = operator_;
     if (observers_off_ && !thread_->observers_off) {
       stop_observing(*thread_);
     }
@@ -46,6 +54,7 @@ class UserCode {
   core::ThreadRecord* thread_;
   core::Depths depths_;
   core::Births births_;
+  const core::OperatorInfo* operator_ = nullptr;
   bool observers_off_ = false;
 };
 
@@ -62,6 +71,10 @@ bool look_for_interposers() {
         break;
       }
     }
+  }
+  // Where an executable hides its own, or has none, each walk of a stack asks the dynamic linker.
+  if (symbols != nullptr && platform::found_in_object_of(kUnload, symbols)) {
+    platform::unloading_is_noted();
   }
   if (lost.empty()) {
     return true;
@@ -88,6 +101,24 @@ core::Region* leave_library(core::ThreadRecord& thread, const core::Region* regi
     }
   }
   return nullptr;
+}
+
+/// The storage of `source` goes to the region that owns that of `target`, or to none.
+void hand_over(core::ThreadRecord& thread, const at::TensorBase& target, const at::TensorBase& source) {
+  const auto* const old_storage = key_of(target.storage().unsafeGetStorageImpl());
+  const auto* const new_storage = key_of(source.storage().unsafeGetStorageImpl());
+  core::Region* const from = core::owner_of(thread, new_storage);
+  core::Region* const to = core::owner_of(thread, old_storage);
+  core::OwnedStorage entry{};
+  if (from == nullptr || from == to || !from->owned.take_out(new_storage, entry)) {
+    return;
+  }
+  if (to == nullptr) {
+    thread.devices[device_index(target.device().type())].adopted.add(1);
+    entry.drop(liveness);
+    return;
+  }
+  to->owned.add(entry);
 }
 
 } // namespace
@@ -175,24 +206,11 @@ void note_set_data(const at::TensorBase& target, const at::TensorBase& source) n
       !target.has_storage() || !source.has_storage()) {
     return;
   }
-  const auto* const old_storage = key_of(target.storage().unsafeGetStorageImpl());
-  const auto* const new_storage = key_of(source.storage().unsafeGetStorageImpl());
-  const core::LedgerGuard guard(*thread);
-  core::Region* const from = core::owner_of(*thread, new_storage);
-  core::Region* const to = core::owner_of(*thread, old_storage);
-  core::OwnedStorage entry{};
-  if (from == nullptr || from == to || !from->owned.take_out(new_storage, entry)) {
-    return;
-  }
-  if (to == nullptr) {
-    thread->devices[device_index(target.device().type())].adopted.add(1);
-    entry.drop(liveness);
-    return;
-  }
   try {
-    to->owned.add(entry);
+    const core::LedgerGuard guard(*thread);
+    hand_over(*thread, target, source);
   } catch (...) {
-    // Memory is short: nobody owns it.
+    // Memory is short: the owner of the storage stays who it was, or nobody owns it.
   }
 }
 
@@ -216,6 +234,16 @@ void explain_data_access(const c10::StorageImpl* storage) {
 
 void note_observer(const void* start) noexcept {
   note_added_observer(start);
+}
+
+bool asked_before_operators() {
+  const char* const* const volatile symbols = tensorscope_interposed_symbols;
+  return interposers_reached() && symbols != nullptr && platform::found_in_object_of(kObservers, symbols) &&
+      platform::found_in_object_of(kAllObservers, symbols);
+}
+
+void note_unloading() noexcept {
+  platform::note_unloading();
 }
 
 bool interposers_reached() {

@@ -7,9 +7,11 @@
 #include <tensorscope/detail/export.h>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #if !defined(TENSORSCOPE_DEFINES_INTERPOSERS)
 #define TENSORSCOPE_WEAK weak,
@@ -65,6 +67,19 @@ TENSORSCOPE_API void explain_data_access(const c10::StorageImpl* storage);
 
 /// An observer that starts with `start` is being added to LibTorch.
 TENSORSCOPE_API void note_observer(const void* start) noexcept;
+
+/// Whether LibTorch's own list of observers must be asked.
+TENSORSCOPE_API bool libtorch_has_observers() noexcept;
+
+/// LibTorch is about to call `observers` for an operator, a backward pass or a scripted function that begins on this
+/// thread: adds ours, if what begins tells us anything. Most operators run within others, and get none.
+TENSORSCOPE_API void add_observer(at::RecordScope scope, std::optional<at::StepCallbacks>& observers) noexcept;
+
+/// Whether LibTorch asks for observers through the interposers. An executable that was linked with earlier interposers does not.
+bool asked_before_operators();
+
+/// `dlclose` is about to be called, or has returned: code that stacks were walked through may be gone.
+TENSORSCOPE_API void note_unloading() noexcept;
 
 /// Whether LibTorch reaches all interposers. When it does not, scopes release nothing at their end. The first
 /// call looks and prints one line if some are lost.

@@ -96,6 +96,33 @@ void data_access_error(const c10::StorageImpl* self) {
   call_original_data_access_error(self);
 }
 
+// Each operator and each backward pass asks here for its observers. Ours are given here, and not to LibTorch's list: with
+// any in that list it prepares names and copies for them in many places.
+TENSORSCOPE_INTERPOSE(std::optional<at::StepCallbacks>, observers, TENSORSCOPE_SYMBOL_OBSERVERS, at::RecordScope)
+std::optional<at::StepCallbacks> observers(at::RecordScope scope) {
+  std::optional<at::StepCallbacks> found;
+  if (tensorscope::hooks::libtorch_has_observers()) {
+    found = call_original_observers(scope);
+  }
+  tensorscope::hooks::add_observer(scope, found);
+  return found;
+}
+
+// The same, asked for what always has an observer: what programs label, and scripted functions.
+TENSORSCOPE_INTERPOSE(at::StepCallbacks, all_observers, TENSORSCOPE_SYMBOL_ALL_OBSERVERS, at::RecordScope)
+at::StepCallbacks all_observers(at::RecordScope scope) {
+  at::StepCallbacks theirs = call_original_all_observers(scope);
+  if (scope != at::RecordScope::TORCHSCRIPT_FUNCTION) {
+    return theirs;
+  }
+  std::optional<at::StepCallbacks> found;
+  if (!theirs.empty()) {
+    found = theirs;
+  }
+  tensorscope::hooks::add_observer(scope, found);
+  return found.has_value() ? *found : theirs;
+}
+
 // A profiler's observers must see every operator; ours then step back no more.
 TENSORSCOPE_INTERPOSE(at::CallbackHandle, add_global, TENSORSCOPE_SYMBOL_ADD_GLOBAL, at::RecordFunctionCallback)
 at::CallbackHandle add_global(at::RecordFunctionCallback callback) {
@@ -107,6 +134,14 @@ TENSORSCOPE_INTERPOSE(at::CallbackHandle, add_local, TENSORSCOPE_SYMBOL_ADD_LOCA
 at::CallbackHandle add_local(at::RecordFunctionCallback callback) {
   tensorscope::hooks::note_observer(reinterpret_cast<const void*>(callback.start()));
   return call_original_add_local(callback);
+}
+
+TENSORSCOPE_INTERPOSE(int, unload, TENSORSCOPE_SYMBOL_UNLOAD, void*)
+int unload(void* library) {
+  tensorscope::hooks::note_unloading();
+  const int status = call_original_unload(library);
+  tensorscope::hooks::note_unloading(); // what ran as the library went may have been walked through
+  return status;
 }
 
 extern "C" {

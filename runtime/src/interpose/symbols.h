@@ -18,6 +18,11 @@
 #define TENSORSCOPE_SYMBOL_DATA_ERROR "_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv"
 #define TENSORSCOPE_SYMBOL_ADD_GLOBAL "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
 #define TENSORSCOPE_SYMBOL_ADD_LOCAL "_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE"
+#define TENSORSCOPE_SYMBOL_OBSERVERS "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE"
+#define TENSORSCOPE_SYMBOL_ALL_OBSERVERS "_ZN2at16getStepCallbacksENS_11RecordScopeE"
+
+// The system's; not in the lists below, as little depends on it.
+#define TENSORSCOPE_SYMBOL_UNLOAD "dlclose"
 
 // Passes over scripted functions that compute constants; script_passes.cpp stands before them.
 #define TENSORSCOPE_SYMBOL_PASS(length_and_name) "_ZN5torch3jit" length_and_name "ERSt10shared_ptrINS0_5GraphEE"
@@ -54,7 +59,9 @@
   EACH(TENSORSCOPE_SYMBOL_GRADIENT)                                                                              \
   EACH(TENSORSCOPE_SYMBOL_DATA_ERROR)                                                                            \
   EACH(TENSORSCOPE_SYMBOL_ADD_GLOBAL)                                                                            \
-  EACH(TENSORSCOPE_SYMBOL_ADD_LOCAL)
+  EACH(TENSORSCOPE_SYMBOL_ADD_LOCAL)                                                                             \
+  EACH(TENSORSCOPE_SYMBOL_OBSERVERS)                                                                             \
+  EACH(TENSORSCOPE_SYMBOL_ALL_OBSERVERS)
 #define TENSORSCOPE_INTERPOSED_PASSES(EACH)                                                                      \
   EACH(TENSORSCOPE_SYMBOL_FOLD)                                                                                  \
   EACH(TENSORSCOPE_SYMBOL_FOLD_IMMUTABLE)                                                                        \
