@@ -71,7 +71,7 @@ struct ThreadRecord {
     const char* name = nullptr;
     const OperatorInfo* info = nullptr;
   };
-  static constexpr std::size_t kKnownOperators = 256; // a training step runs some dozens
+  static constexpr std::size_t kKnownOperators = 1024; // a training step runs some dozens; found in sets of four
   std::array<KnownOperator, kKnownOperators> known_operators;
 
   // The ledger, at level `full`.
