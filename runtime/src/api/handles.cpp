@@ -23,6 +23,15 @@ void for_each_storage_of(const Tensors& tensors, Visit visit) {
   }
 }
 
+/// The same with what the data of a tensor can't be read without.
+template <class Visit>
+void for_each_needed_storage_of(const Tensors& tensors, Visit visit) {
+  for (const auto& tensor : tensors) {
+    hooks::for_each_needed_storage(
+        tensor, [&](c10::TensorImpl& part, c10::StorageImpl& storage) { visit(tensor, part, storage); });
+  }
+}
+
 /// Takes a storage out of the region of this thread that owns it; the entry is the caller's then.
 bool take_out(ThreadRecord& thread, const c10::StorageImpl& storage, OwnedStorage& entry) {
   Region* const owner = core::owner_of(thread, hooks::key_of(&storage));
@@ -55,7 +64,7 @@ void take_out_of_regions(const Tensors& tensors, Taken taken) {
     return;
   }
   auto& thread = api::record_of_this_thread();
-  for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
+  for_each_needed_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
     const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (take_out(thread, storage, entry)) {
@@ -92,7 +101,7 @@ void promote_tensors(const Tensors& tensors) {
     retain_tensors(tensors);
     return;
   }
-  for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
+  for_each_needed_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
     const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (thread.innermost->owned.take_out(hooks::key_of(&storage), entry)) {
