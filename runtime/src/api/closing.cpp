@@ -36,6 +36,11 @@ void keep_for_owners(Region& region, Classes& classes, std::vector<at::Tensor>& 
       roots.push_back(gradient_of(tensor));
     }
   }
+  for (const auto& registered : region.registered.items()) {
+    if (const auto tensor = hooks::lock_tensor(registered.object); tensor.defined()) {
+      keep_with_gradient(tensor, Class::adopted);
+    }
+  }
   for (const auto& tensor : hooks::tensors_of_owners()) {
     keep_with_gradient(tensor, Class::adopted);
   }

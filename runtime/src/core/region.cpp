@@ -43,6 +43,7 @@ void Region::reset() noexcept {
   seen.clear();
   leaves.clear();
   scripted.clear();
+  registered.clear();
   retained.clear();
   adoptions.clear();
   number = 0;

@@ -3,7 +3,9 @@
 #include "hooks/library_calls.h"
 
 #include "core/region_stack.h"
+#include "hooks/handed_over.h"
 #include "hooks/observer.h"
+#include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
 #include "hooks/results.h"
@@ -72,6 +74,18 @@ bool look_for_interposers() {
           "): scopes leave what escapes them alive; link the executable with the CMake target "
           "tensorscope::runtime, or put its interposers' object file before -ltorch_cpu");
   return false;
+}
+
+/// A tensor is given data that no region of this thread owns: one of another thread may.
+void note_data_from_elsewhere(const core::ThreadRecord* thread, const at::TensorBase& source) noexcept {
+  if (core::all_records() == nullptr || (thread != nullptr && thread->depths.library != 0)) {
+    return; // no scope was ever opened; or LibTorch put data of its own there
+  }
+  try {
+    retain_from_elsewhere(at::Tensor(source), *source.storage().unsafeGetStorageImpl());
+  } catch (...) {
+    // Memory is short: the other thread's scope takes it for an escape.
+  }
 }
 
 /// Undoes one level of library depth that was begun in `region`. Returns the region that was opened since and left open,
@@ -171,17 +185,25 @@ void note_gradient_access(c10::TensorImpl* tensor) noexcept {
 
 void note_set_data(const at::TensorBase& target, const at::TensorBase& source) noexcept {
   auto* const thread = core::current_record;
-  if (thread == nullptr || thread->innermost == nullptr || !target.defined() || !source.defined() ||
-      !target.has_storage() || !source.has_storage()) {
+  if (!target.defined() || !source.defined() || !target.has_storage() || !source.has_storage()) {
     return;
   }
+  if (thread == nullptr || thread->innermost == nullptr) {
+    note_data_from_elsewhere(thread, source);
+    return;
+  }
+  forget_registration(*target.unsafeGetTensorImpl());
   const auto* const old_storage = key_of(target.storage().unsafeGetStorageImpl());
   const auto* const new_storage = key_of(source.storage().unsafeGetStorageImpl());
   const core::LedgerGuard guard(*thread);
   core::Region* const from = core::owner_of(*thread, new_storage);
   core::Region* const to = core::owner_of(*thread, old_storage);
   core::OwnedStorage entry{};
-  if (from == nullptr || from == to || !from->owned.take_out(new_storage, entry)) {
+  if (from == nullptr) {
+    note_data_from_elsewhere(thread, source);
+    return;
+  }
+  if (from == to || !from->owned.take_out(new_storage, entry)) {
     return;
   }
   if (to == nullptr) {

@@ -16,6 +16,7 @@
 #include <ATen/record_function.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace tensorscope::hooks {
@@ -84,6 +85,12 @@ void stop_watching_results() {
   std::for_each(ours.begin(), ours.end(), &at::removeCallback);
 }
 
+/// Whether the operator sets a tensor to another storage. Asked for each that runs inside of another: most differ in the
+/// first letter after the namespace.
+bool rebinds(const at::RecordFunction& function) {
+  return std::strcmp(function.name(), "aten::set_") == 0;
+}
+
 void end_operator(const at::RecordFunction& function, at::ObserverContext* context) {
   ThreadRecord* const thread = core::current_record;
   if (context != nullptr || thread == nullptr) {
@@ -101,6 +108,9 @@ void end_operator(const at::RecordFunction& function, at::ObserverContext* conte
     return;
   }
   if (--thread->depths.operators != 0) {
+    if (!thread->births.empty() && rebinds(function)) [[unlikely]] {
+      note_rebound_inside(*thread, function.outputs());
+    }
     return;
   }
   if (thread->innermost == nullptr && !core::ledger_is_kept) {

@@ -4,6 +4,7 @@
 
 #include "core/epochs.h"
 #include "core/fork_guard.h"
+#include "hooks/handed_over.h"
 #include "hooks/making.h"
 #include "hooks/observer.h"
 #include "hooks/references.h"
@@ -146,6 +147,9 @@ bool mark(const Doomed& doomed, const ReleaseCause& cause, const core::Stack* re
 }
 
 void free_bytes(c10::StorageImpl& storage) {
+  if (is_exported(storage)) {
+    return; // another library reads them through a pointer of its own: they go with its capsule
+  }
   auto& bytes = storage._mutable_data_ptr_no_checks();
   c10::DataPtr freed(nullptr, bytes.device());
   std::swap(freed, bytes);

@@ -21,14 +21,25 @@ using core::Region;
 using core::ResultKind;
 using core::ThreadRecord;
 
+const c10::DataPtr& bytes_of(c10::StorageImpl& storage) {
+  return storage._mutable_data_ptr_no_checks();
+}
+
+/// Whether other tensors were set to the storage in this very operator, and hold it.
+bool is_others(const ThreadRecord& thread, const c10::StorageImpl& storage, const void* bytes) {
+  return thread.births.was_rebound(bytes) &&
+      c10::raw::intrusive_ptr::use_count(const_cast<c10::StorageImpl*>(&storage)) > 1;
+}
+
 /// Whether `storage` was born in the operator that ends now.
 bool born_here(ThreadRecord& thread, const at::Tensor& tensor, c10::StorageImpl& storage, ResultKind kind) {
-  const auto& bytes = storage._mutable_data_ptr_no_checks();
+  const auto& bytes = bytes_of(storage);
   if (!bytes.device().is_cpu()) {
     return false;
   }
   if (bytes.get() != nullptr) {
-    return thread.births.take(bytes.get()) && allocated_by(thread, bytes.get_deleter());
+    return thread.births.take(bytes.get()) && allocated_by(thread, bytes.get_deleter()) &&
+        !is_others(thread, storage, bytes.get());
   }
   // Without bytes there is no address to go by. Fresh by the schema, made by our allocator on this thread, an
   // empty allocation in this operator, and nobody else holds it: the tensor has the caller's handle and the
@@ -146,6 +157,18 @@ void own_storage(ThreadRecord& thread, Region& region, c10::TensorImpl& tensor, 
 void see_tensor(Region& region, c10::TensorImpl& tensor) {
   const auto* const storage = tensor.has_storage() ? tensor.unsafe_storage().unsafeGetStorageImpl() : nullptr;
   region.seen.add({hold_weakly(&tensor), storage != nullptr ? key_of(storage) : nullptr});
+}
+
+void note_rebound_inside(ThreadRecord& thread, const std::vector<c10::IValue>& results) noexcept {
+  try {
+    for (const auto& result : results) {
+      if (result.isTensor() && result.toTensor().defined() && result.toTensor().has_storage()) {
+        thread.births.note_rebound(bytes_of(*result.toTensor().storage().unsafeGetStorageImpl()).get());
+      }
+    }
+  } catch (...) {
+    thread.births.clear(); // memory is short: the outer operator's results are nobody's
+  }
 }
 
 void note_results(ThreadRecord& thread, const OperatorInfo& info, const std::vector<c10::IValue>& results) {
