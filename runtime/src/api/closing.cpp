@@ -5,6 +5,7 @@
 #include "api/classes.h"
 #include "api/escapes.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/library_calls.h"
 #include "hooks/making.h"
 #include "hooks/observer.h"
@@ -109,7 +110,7 @@ void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classe
 }
 
 void count(ThreadRecord& thread, const Candidate& candidate) {
-  auto& figures = thread.devices[hooks::device_index(candidate.storage->device_type())];
+  auto& figures = thread.devices[hooks::figures_index(*candidate.storage)];
   switch (candidate.kept_as) {
     case Class::result:
       figures.returned.add(1);
@@ -156,7 +157,7 @@ std::vector<hooks::HeldByGraph> count_made_inside(ThreadRecord& thread, const Cl
     return core::owner_of(thread, hooks::key_of(inside.storage.get())) != nullptr || hooks::is_released(*inside.storage);
   });
   for (const auto& inside : all) {
-    auto& figures = thread.devices[hooks::device_index(inside.storage->device_type())];
+    auto& figures = thread.devices[hooks::figures_index(*inside.storage)];
     figures.graph.add(1);
     figures.graph_bytes.add(inside.storage->nbytes());
   }

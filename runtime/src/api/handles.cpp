@@ -2,6 +2,7 @@
 // retain, promote, ignore, track, release, alive and adopt, once their tensors are collected.
 #include "api/install.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
@@ -81,7 +82,7 @@ void take_out_of_regions(const Tensors& tensors, Taken taken) {
 void retain_tensors(const Tensors& tensors) {
   take_out_of_regions(tensors, [](ThreadRecord& thread, const OwnedStorage& entry, c10::StorageImpl& storage) {
     thread.innermost->retained.add(entry);
-    thread.devices[hooks::device_index(storage.device_type())].retained.add(1);
+    thread.devices[hooks::figures_index(storage)].retained.add(1);
   });
 }
 
@@ -153,7 +154,7 @@ void release_tensors(const Tensors& tensors, const std::source_location& where) 
   });
   for (auto& one : doomed) {
     if (!hooks::is_released(*one.storage)) {
-      thread.devices[hooks::device_index(one.storage->device_type())].released.add(1);
+      thread.devices[hooks::figures_index(*one.storage)].released.add(1);
     }
   }
   hooks::release_storages(doomed, {hooks::ReleaseCause::Kind::call, where, {}});

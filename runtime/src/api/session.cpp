@@ -3,6 +3,7 @@
 #include "api/closing.h"
 #include "api/install.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/graph.h"
 #include "hooks/observer.h"
 #include "hooks/references.h"
@@ -24,6 +25,7 @@ OpenRegion open_session(const std::source_location& where) {
     throw UsageError("tensorscope: a session can't be started while a scope is open on this thread");
   }
   close_session(where);
+  hooks::settle_devices();
   hooks::watch_results(thread);
   report::report_at_exit(); // the program may make no tensor at all
   auto& region = core::push_region(thread, core::RegionKind::session, where, hooks::liveness);

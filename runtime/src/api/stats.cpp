@@ -2,6 +2,7 @@
 // Figures and reports for the user, read from the threads' records and from this thread's regions.
 #include "api/install.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
@@ -62,7 +63,8 @@ Live live_in_process() {
 DeviceStats figures_of(const ThreadRecord& record, std::size_t device) {
   const auto& counters = record.devices[device];
   DeviceStats figures;
-  figures.device = static_cast<c10::DeviceType>(device);
+  figures.pinned = device == hooks::kPinnedFigures;
+  figures.device = figures.pinned ? c10::DeviceType::CPU : static_cast<c10::DeviceType>(device);
   figures.thread = record.slot;
   figures.created = counters.created.get();
   figures.released = counters.released.get();
@@ -72,7 +74,7 @@ DeviceStats figures_of(const ThreadRecord& record, std::size_t device) {
   figures.graph = counters.graph.get();
   figures.graph_bytes = counters.graph_bytes.get();
   figures.escaped = counters.escaped.get();
-  if (figures.device == c10::DeviceType::CPU) {
+  if (figures.device == c10::DeviceType::CPU && !figures.pinned) {
     if (speaks_for_colour(record)) {
       const auto live = live_of_colour(record.colour);
       figures.live = live.count;
@@ -113,11 +115,12 @@ void add_entries(LeakReport& report, const Entries& entries, const core::Region&
 
 } // namespace
 
-DeviceStats Stats::total(c10::DeviceType device) const {
+DeviceStats Stats::total(c10::DeviceType device, bool pinned) const {
   DeviceStats sum;
   sum.device = device;
+  sum.pinned = pinned;
   for (const auto& figures : threads) {
-    if (figures.device != device) {
+    if (figures.device != device || figures.pinned != pinned) {
       continue;
     }
     sum.created += figures.created;
@@ -148,8 +151,12 @@ Stats stats() {
     all.refused_nodes += record->refused_nodes.get();
   }
   std::sort(all.threads.begin(), all.threads.end(), [](const DeviceStats& a, const DeviceStats& b) {
-    return std::tie(a.thread, a.device) < std::tie(b.thread, b.device);
+    return std::tie(a.thread, a.device, a.pinned) < std::tie(b.thread, b.device, b.pinned);
   });
+  for (const auto& memory : hooks::device_memory()) {
+    all.memory.push_back({memory.device, memory.pinned, memory.live, memory.live_bytes, memory.cached_bytes,
+                          memory.reserved_bytes, memory.peak_bytes});
+  }
   return all;
 }
 
@@ -187,10 +194,16 @@ std::string LeakReport::text() const {
 std::vector<GcReport> gc() {
   if (api::ready()) {
     hooks::free_waiting();
+    hooks::empty_device_caches();
     platform::trim_heap();
   }
   const auto live = live_in_process();
-  return {{c10::DeviceType::CPU, live.count, live.bytes}};
+  std::vector<GcReport> all{{c10::DeviceType::CPU, live.count, live.bytes}};
+  for (const auto& memory : hooks::device_memory()) {
+    all.push_back({memory.device.type(), memory.live, memory.live_bytes, memory.device.index(), memory.pinned,
+                   memory.cached_bytes, memory.reserved_bytes});
+  }
+  return all;
 }
 
 std::string LeakCheck::message() const {

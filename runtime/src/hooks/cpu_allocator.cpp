@@ -4,6 +4,7 @@
 // block's requested size, so that freed bytes tell who allocated them, and how many, without any table.
 #include "hooks/cpu_allocator.h"
 
+#include "hooks/birth_notes.h"
 #include "platform/heap.h"
 
 #include <c10/core/CPUAllocator.h>
@@ -94,20 +95,6 @@ constexpr std::array<Deleters, kColours> make_deleters(std::index_sequence<colou
   return {deleters_of_colour<colours>(std::make_index_sequence<kSizeKinds>())...};
 }
 constexpr auto deleters = make_deleters(std::make_index_sequence<kColours>());
-
-void note_birth(ThreadRecord& thread, const void* bytes) {
-  const bool in_region = thread.innermost != nullptr && thread.depths.library == 0;
-  if (!in_region && !core::ledger_is_kept) {
-    return;
-  }
-  if (thread.depths.operators == 0) {
-    thread.unobserved.add(in_region && bytes != nullptr ? 1 : 0);
-  } else if (bytes == nullptr) {
-    thread.births.add_empty();
-  } else {
-    thread.births.add(bytes);
-  }
-}
 
 class WatchedAllocator final : public c10::Allocator {
  public:

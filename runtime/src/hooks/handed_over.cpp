@@ -4,6 +4,7 @@
 
 #include "core/fork_guard.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/results.h"
@@ -55,7 +56,7 @@ void retain_exported(core::ThreadRecord& thread, const at::Tensor& tensor, c10::
     return;
   }
   thread.innermost->retained.add(entry);
-  thread.devices[device_index(storage.device_type())].retained.add(1);
+  thread.devices[figures_index(storage)].retained.add(1);
 }
 
 } // namespace

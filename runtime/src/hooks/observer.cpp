@@ -9,6 +9,7 @@
 #include "hooks/operator_lookup.h"
 #include "hooks/references.h"
 #include "hooks/results.h"
+#include "hooks/streams.h"
 #include "platform/barrier.h"
 #include "platform/health.h"
 
@@ -162,6 +163,7 @@ void enter_operator(ThreadRecord& thread) noexcept {
       thread.observed.store(true, std::memory_order_release);
     }
     platform::barrier_of_this_thread();
+    note_streams_of_operator();
   }
 }
 

@@ -4,8 +4,10 @@
 
 #include "core/region_stack.h"
 #include "hooks/cpu_allocator.h"
+#include "hooks/devices.h"
 #include "hooks/key_set.h"
 #include "hooks/making.h"
+#include "hooks/pinned.h"
 #include "hooks/references.h"
 
 #include <ATen/core/grad_mode.h>
@@ -35,10 +37,11 @@ bool is_others(const ThreadRecord& thread, const c10::StorageImpl& storage, cons
 bool born_here(ThreadRecord& thread, const at::Tensor& tensor, c10::StorageImpl& storage, ResultKind kind) {
   const auto& bytes = bytes_of(storage);
   if (!bytes.device().is_cpu()) {
-    return false;
+    return born_on_device(thread, bytes) && !is_others(thread, storage, bytes.get());
   }
   if (bytes.get() != nullptr) {
-    return thread.births.take(bytes.get()) && allocated_by(thread, bytes.get_deleter()) &&
+    return thread.births.take(bytes.get()) &&
+        (allocated_by(thread, bytes.get_deleter()) || pinned_for(bytes.get_deleter())) &&
         !is_others(thread, storage, bytes.get());
   }
   // Without bytes there is no address to go by. Fresh by the schema, made by our allocator on this thread, an
@@ -82,7 +85,7 @@ void let_go_of(ThreadRecord& thread, c10::TensorImpl& tensor) {
   Region* const owner = storage != nullptr ? core::owner_of(thread, key_of(storage)) : nullptr;
   core::OwnedStorage entry{};
   if (owner != nullptr && owner->owned.take_out(key_of(storage), entry)) {
-    thread.devices[device_index(storage->device_type())].adopted.add(1);
+    thread.devices[figures_index(*storage)].adopted.add(1);
     entry.drop(liveness);
   }
 }
@@ -151,7 +154,7 @@ void own_storage(ThreadRecord& thread, Region& region, c10::TensorImpl& tensor, 
   }
   const core::LedgerGuard guard(thread);
   region.owned.add(entry);
-  thread.devices[device_index(storage.device_type())].created.add(1);
+  thread.devices[figures_index(storage)].created.add(1);
 }
 
 void see_tensor(Region& region, c10::TensorImpl& tensor) {

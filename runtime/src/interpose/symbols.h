@@ -42,6 +42,9 @@
 #define TENSORSCOPE_SYMBOL_TO_DLPACK_VERSIONED "_ZN2at17toDLPackVersionedERKNS_6TensorE"
 #define TENSORSCOPE_SYMBOL_TO_DLPACK_READ_ONLY "_ZN2at25toDLPackVersionedReadOnlyERKNS_6TensorE"
 
+// Allocators of devices report each allocation; device_memory.cpp stands before it.
+#define TENSORSCOPE_SYMBOL_REPORT_MEMORY "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
+
 // Passes over scripted functions that compute constants; script_passes.cpp stands before them.
 #define TENSORSCOPE_SYMBOL_PASS(length_and_name) "_ZN5torch3jit" length_and_name "ERSt10shared_ptrINS0_5GraphEE"
 #define TENSORSCOPE_SYMBOL_FOLD TENSORSCOPE_SYMBOL_PASS("19ConstantPropagation") "b"
@@ -102,6 +105,7 @@
   EACH(TENSORSCOPE_SYMBOL_UPDATE_MODEL_POINTERS)                                                                 \
   EACH(TENSORSCOPE_SYMBOL_RUN_MODEL)                                                                             \
   EACH(TENSORSCOPE_SYMBOL_RUN_MODEL_BOXED)                                                                       \
+  EACH(TENSORSCOPE_SYMBOL_REPORT_MEMORY)                                                                         \
   EACH(TENSORSCOPE_SYMBOL_TO_DLPACK)                                                                             \
   EACH(TENSORSCOPE_SYMBOL_TO_DLPACK_VERSIONED)                                                                   \
   EACH(TENSORSCOPE_SYMBOL_TO_DLPACK_READ_ONLY)

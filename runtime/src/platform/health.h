@@ -15,6 +15,8 @@ enum class Trouble {
   observer_failed,
   close_failed,
   report_failed,
+  device_unseen,
+  graph_pool,
   count,
 };
 
