@@ -2,10 +2,13 @@
 // Walks stacks with LibTorch's own unwinder, which knows LibTorch's frames and caches what it read.
 #include "hooks/making.h"
 
+#include "platform/made_code.h"
+
 #include <atomic>
 
 #include <c10/util/Exception.h>
 #include <torch/csrc/profiler/unwind/unwind.h>
+#include <unwind.h>
 
 namespace tensorscope::hooks {
 
@@ -33,10 +36,27 @@ void set_doubling_hook(void (*hook)() noexcept) noexcept {
   doubling_hook.store(hook, std::memory_order_release);
 }
 
+namespace {
+
+/// Code that a compiler made in this process has no file, so LibTorch's unwinder stops there; the C++ runtime was told
+/// of it.
+std::vector<void*> walk_made_code() {
+  std::vector<void*> frames;
+  const auto add = [](_Unwind_Context* context, void* into) {
+    static_cast<std::vector<void*>*>(into)->push_back(reinterpret_cast<void*>(_Unwind_GetIP(context)));
+    return _URC_NO_REASON;
+  };
+  _Unwind_Backtrace(add, &frames);
+  return frames;
+}
+
+} // namespace
+
 std::vector<void*> walk_stack() {
   static auto* const none = new NoWarnings; // never destroyed: stacks are walked during exit
   const c10::WarningUtils::WarningHandlerGuard quiet(none);
-  return torch::unwind::unwind();
+  auto frames = torch::unwind::unwind();
+  return !frames.empty() && frames.back() == nullptr && platform::has_made_code() ? walk_made_code() : frames;
 }
 
 const core::Stack* stack_here(core::ThreadRecord& thread) noexcept {

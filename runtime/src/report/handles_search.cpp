@@ -3,6 +3,8 @@
 // refuses what is gone.
 #include "report/handles_search.h"
 
+#include "platform/made_code.h"
+
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -198,6 +200,9 @@ std::vector<HandlePlace> find_handles(const std::vector<std::uintptr_t>& complem
     for (const AddressRange& part : without(memory.range, skipped)) {
       search.look_in(part, memory.is_static ? HandlePlace::in_static : HandlePlace::elsewhere);
     }
+  }
+  for (const platform::MadeVariable& variable : platform::made_variables()) {
+    search.look_in({variable.begin, variable.end}, HandlePlace::in_static);
   }
   return search.found();
 }

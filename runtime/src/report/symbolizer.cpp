@@ -3,6 +3,8 @@
 // and its frames are folded anyway.
 #include "report/symbolizer.h"
 
+#include "platform/made_code.h"
+
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -29,14 +31,14 @@ bool starts_with_any(std::string_view text, const auto& prefixes) {
 
 /// LibTorch's, ours and the C and C++ libraries by their full names: a program may have a libtorch_trainer.so of its own.
 bool is_system_library(std::string_view name) {
-  static constexpr std::array<std::string_view, 31> names{
+  static constexpr std::array<std::string_view, 34> names{
       "libtorch",      "libtorch_cpu",     "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip",
       "libtorch_xpu",  "libtorch_nvshmem", "libtorch_python", "libc10",             "libc10_cuda",
       "libc10_hip",    "libc10_xpu",       "libtensorscope", "libstdc++",           "libc++",
       "libc++abi",     "libc",             "libm",          "libgcc_s",             "libpthread",
       "libdl",         "libgomp",          "libomp",        "libiomp5",             "libtsan",
       "libasan",       "liblsan",          "libubsan",      "ld-linux-x86-64",     "libtensorscope_watch",
-      "libtensorscope_preload"};
+      "libtensorscope_preload", "tensorscope-repl", "libclang-cpp",        "libLLVM"};
   // Wheels bring a libgomp with a hash in its name.
   static constexpr std::array<std::string_view, 2> beginnings{"libgomp-", "libclang_rt."};
   const std::string_view stem = name.substr(0, name.find(".so"));
@@ -255,6 +257,17 @@ class ModuleUnits {
   std::unordered_map<const Dwarf_Die*, UnitFunctions> functions_;
 };
 
+/// Of code that is in no file.
+SourceFrame frame_of(const platform::MadePlace& made) {
+  SourceFrame frame;
+  set_function(frame, made.symbol.c_str());
+  frame.file = made.file;
+  frame.line = made.line;
+  frame.column = made.column;
+  frame.users = made.file.empty() ? frame.users : !is_system_file(made.file);
+  return frame;
+}
+
 } // namespace
 
 struct Symbolizer::Libdw {
@@ -308,6 +321,10 @@ const std::vector<SourceFrame>& Symbolizer::frames_at(void* return_address) {
   }
   // The call lies before the address to which it returns.
   void* const call = static_cast<char*>(return_address) - 1;
+  if (const auto made = platform::made_code_at(call)) {
+    frames.push_back(frame_of(*made));
+    return frames;
+  }
   Dl_info info{};
   std::string library;
   if (::dladdr(call, &info) != 0 && info.dli_fname != nullptr) {
