@@ -43,6 +43,7 @@ protected:
 };
 
 std::unique_ptr<Command> makeCheckCommand();
+std::unique_ptr<Command> makeReplCommand();
 std::unique_ptr<Command> makeRunCommand();
 
 /// All sub-commands, in the order of the help.
