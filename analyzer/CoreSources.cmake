@@ -14,11 +14,14 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/FactsDump.cpp
     dataflow/FactsGenerator.cpp
     dataflow/GuardComparisons.cpp
+    dataflow/LoopFacts.cpp
     dataflow/ModelFacts.cpp
     dataflow/MoveFacts.cpp
     dataflow/Places.cpp
     dataflow/Reads.cpp
     dataflow/ScopeFacts.cpp
+    dataflow/SharingFacts.cpp
+    dataflow/StandingFacts.cpp
     dataflow/State.cpp
     dataflow/StorageFlow.cpp
     dataflow/SummaryBuilder.cpp
@@ -28,6 +31,7 @@ set(TENSORSCOPE_CORE_SOURCES
     model/TypeModel.cpp
     utils/AstUtils.cpp
     utils/BodyIndex.cpp
+    utils/LoopBounds.cpp
     utils/Words.cpp
 )
 

@@ -51,10 +51,12 @@ void FactsBuilder::visitCall(const CallSite &C) {
   }
   const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);
   if (Method && Method->getParent()->isLambda()) {
-    if (canWalkInPlace(C.Callee))
+    if (canWalkInPlace(C.Callee)) {
+      runsInPlace(C.Object);
       walkCallee(C);
-    else
+    } else {
       applyUnknown(C);
+    }
     return;
   }
   if (const FunctionModel *M = Unit.Api.find(C.Callee))
@@ -96,6 +98,7 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
   if (C.ObjectPlace == NoPlace || IsReferred) {
     // Through a reference to something unknown.
     on(FactKind::Keep, Value, C.E);
+    clear(FactKind::Forget, C.ObjectPlace, nullptr, C.E);
   } else if (Value == C.ObjectPlace) {
     // Nothing changes.
   } else if (Value != NoPlace &&
@@ -105,12 +108,14 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
     assignTuple(C.ObjectPlace, C.Object->getType(), Value,
                 C.Args[0]->getType(), C.E);
   } else if (Value != NoPlace) {
-    assign(C.ObjectPlace, Value, C.E);
+    assign(C.ObjectPlace, Value, C.E, /*IsWeak=*/false,
+           writesThrough(C.ObjectPlace, C.Object));
     leaveMoved(C.Args[0], cast<CXXMethodDecl>(C.Callee), C.E);
   } else if (C.ObjectPlace != NoPlace) {
     const Expr *Source = C.Args.empty() ? nullptr : stripWrappers(C.Args[0]);
     bool IsEmpty = isa_and_nonnull<InitListExpr, CXXNullPtrLiteralExpr>(Source);
-    emit(IsEmpty ? FactKind::Null : FactKind::Forget, C.E).Dst = C.ObjectPlace;
+    clear(IsEmpty ? FactKind::Null : FactKind::Forget, C.ObjectPlace, C.Object,
+          C.E);
   }
 }
 
@@ -120,6 +125,13 @@ bool FactsBuilder::isGivenCallable(const CallSite &C) const {
         Arg->getType().getNonReferenceType()->getAsCXXRecordDecl();
     return RD && RD->isLambda();
   });
+}
+
+/// \p Callable, if it is a lambda that has no name, runs here alone.
+void FactsBuilder::runsInPlace(const Expr *Callable) {
+  const Expr *Lambda = Callable ? stripWrappers(Callable) : nullptr;
+  if (isa_and_nonnull<LambdaExpr>(Lambda))
+    Out.RunInPlace.insert(Lambda);
 }
 
 void FactsBuilder::walkCallee(const CallSite &C) {
@@ -203,6 +215,7 @@ void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
   PlaceID Result = temporary(C.E);
   emit(FactKind::Null, C.E).Dst = Result;
   applyStores(S.Result, C, Result);
+  Out.Places[Result].IsOneOf = C.E->isLValue();
   setValue(C.E, Result);
 }
 
@@ -234,7 +247,8 @@ void FactsBuilder::applyStores(llvm::ArrayRef<SummaryStore> Stores,
         Sources.push_back(New);
       }
     }
-    assign(To, Sources, C.E, Store.IsWeak);
+    assign(To, Sources, C.E, Store.IsWeak,
+           To != Result && writesThrough(To, nullptr));
   }
 }
 

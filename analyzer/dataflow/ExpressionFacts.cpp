@@ -222,8 +222,9 @@ void FactsBuilder::VisitBinaryOperator(const BinaryOperator *E) {
   }
 }
 
-void FactsBuilder::VisitAbstractConditionalOperator(
-    const AbstractConditionalOperator *E) {
+/// `a ?: b`; the arms of another one are its value where they are evaluated.
+void FactsBuilder::VisitBinaryConditionalOperator(
+    const BinaryConditionalOperator *E) {
   PlaceID True = valueOf(E->getTrueExpr());
   PlaceID False = valueOf(E->getFalseExpr());
   if (!carries(E->getType()) || (!True && !False))
@@ -274,7 +275,7 @@ bool FactsBuilder::bindsAsAlias(const VarDecl *V, PlaceID Init) const {
   // A position in a container is a call's prvalue that names a place; a copy
   // of an object is a construction.
   const Expr *E = V->getInit() ? stripWrappers(V->getInit()) : nullptr;
-  return isa_and_nonnull<CallExpr>(E);
+  return isa_and_nonnull<CallExpr>(E) && !Top->Body->Reassigned.contains(V);
 }
 
 void FactsBuilder::declareVariable(const VarDecl *V, const Stmt *At) {

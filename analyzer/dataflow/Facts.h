@@ -59,6 +59,8 @@ struct Fact {
   bool Value = false;
   /// Assign: adds to what Dst holds.
   bool IsWeak = false;
+  /// Of a write: not to the pointer Dst, but to what it names.
+  bool IsThrough = false;
   /// Create: a callee made it while a scope was open there.
   bool IsMadeInScope = false;
   const clang::Stmt *At = nullptr;
@@ -121,6 +123,8 @@ struct FunctionFacts {
   std::set<PlaceID> Returned;
   PlaceID This = NoPlace;
   llvm::SmallVector<PlaceID, 4> Params;
+  /// Lambdas that run where they are made, and nowhere else.
+  std::set<const clang::Stmt *> RunInPlace;
   /// Over a budget, or built on code with errors: no result.
   bool IsIncomplete = false;
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The generator's state, private to dataflow/. Its members live in
-// FactsGenerator.cpp (graph, bodies), ExpressionFacts.cpp (what is no call),
+// FactsGenerator.cpp (graph, bodies), LoopFacts.cpp (loops), ExpressionFacts.cpp (what is no call),
 // CallFacts.cpp (calls), ModelFacts.cpp (what a model says), TupleFacts.cpp
 // (tuples), MoveFacts.cpp (moves and swaps), ScopeFacts.cpp (scopes),
-// AssumptionFacts.cpp (conditions).
+// AssumptionFacts.cpp (conditions), StandingFacts.cpp (variables that stand
+// for conditions), SharingFacts.cpp (places that name one object).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -47,6 +48,15 @@ struct CallSite {
   llvm::SmallVector<const clang::Expr *, 4> Args;
 };
 
+/// What is asked beneath `!` and what says which way is likely; \p Value is
+/// turned for each `!`.
+const clang::Expr *stripDenials(const clang::Expr *Condition, bool &Value);
+/// Collects what a condition reads; false when it may change by itself (calls,
+/// globals, volatile objects).
+bool readsOnlyVariables(
+    const clang::Expr *E,
+    llvm::SmallVector<const clang::ValueDecl *, 2> &Variables);
+
 class FactsBuilder : public clang::ConstStmtVisitor<FactsBuilder> {
 public:
   FactsBuilder(UnitContext &Unit, FunctionFacts &Out) : Unit(Unit), Out(Out) {}
@@ -61,15 +71,8 @@ public:
   void VisitArraySubscriptExpr(const clang::ArraySubscriptExpr *E);
   void VisitUnaryOperator(const clang::UnaryOperator *E);
   void VisitBinaryOperator(const clang::BinaryOperator *E);
-  void VisitAbstractConditionalOperator(
-      const clang::AbstractConditionalOperator *E);
-  void VisitConditionalOperator(const clang::ConditionalOperator *E) {
-    VisitAbstractConditionalOperator(E);
-  }
   void VisitBinaryConditionalOperator(
-      const clang::BinaryConditionalOperator *E) {
-    VisitAbstractConditionalOperator(E);
-  }
+      const clang::BinaryConditionalOperator *E);
   void VisitCXXNewExpr(const clang::CXXNewExpr *E);
   void VisitCXXDefaultInitExpr(const clang::CXXDefaultInitExpr *E);
   void VisitReturnStmt(const clang::ReturnStmt *S);
@@ -88,7 +91,8 @@ private:
   }
   Fact &emit(FactKind Kind, const clang::Stmt *At);
   void assign(PlaceID Dst, llvm::ArrayRef<PlaceID> Sources,
-              const clang::Stmt *At, bool IsWeak = false);
+              const clang::Stmt *At, bool IsWeak = false,
+              bool IsThrough = false);
   void on(FactKind Kind, PlaceID Src, const clang::Stmt *At);
 
   // Bodies.
@@ -109,6 +113,7 @@ private:
   LoopID loopOf(const clang::Stmt *S);
   LoopID loopFor(const clang::Stmt *Loop);
   bool isOverModules(const clang::Stmt *Loop);
+  bool countsModules(const clang::Stmt *Loop);
 
   // Scopes.
   unsigned depthAt(clang::SourceLocation Loc) const;
@@ -125,6 +130,16 @@ private:
   bool isHandle(clang::QualType T) { return Unit.Types.isHandle(T); }
   bool carries(clang::QualType T) { return Unit.Types.carriesTensors(T); }
   PlaceID placeOf(const clang::ValueDecl *V);
+
+  // Places that may name one object.
+  clang::QualType typeOf(PlaceID P) const;
+  bool namesOthers(PlaceID P);
+  bool namesVariables(PlaceID P) const;
+  void noteSharing(PlaceID Dst, PlaceID Source);
+  bool writesThrough(PlaceID P, const clang::Expr *Written);
+  void clear(FactKind Kind, PlaceID P, const clang::Expr *Written,
+             const clang::Expr *At);
+  void chooseArm(const clang::Expr *Arm);
   PlaceID bindingPlace(const clang::BindingDecl *B);
   PlaceID valueOf(const clang::Expr *E) const;
   PlaceID temporary(const clang::Expr *E, unsigned Index = 0);
@@ -167,6 +182,7 @@ private:
   void runInScope(const CallSite &C, const Effect &E);
   void runInLoop(const CallSite &C);
   void runOnce(const CallSite &C, const Effect &E);
+  void runsInPlace(const clang::Expr *Callable);
   void walkCallee(const CallSite &C);
   void visitUserCall(const CallSite &C);
   bool visitSpecialConstruction(const CallSite &C,
@@ -188,7 +204,14 @@ private:
 
   // Conditions.
   void assume(const clang::Expr *Condition, bool Value);
+  void suppose(const clang::Expr *Condition, bool Value);
   void ask(const clang::Expr *Condition);
+  bool isUnderstood(const clang::Expr *Condition);
+  void waysTo(const clang::Expr *Condition, bool Value, BlockID From,
+              llvm::SmallVectorImpl<BlockID> &Ends);
+  void standFor(const clang::ValueDecl *V, const clang::Expr *Condition,
+                const clang::Stmt *At);
+  bool isAskedByABranch(const clang::ValueDecl *V) const;
   void noteWrite(const clang::Expr *Target, const clang::Stmt *At);
   void noteBranches(const clang::Stmt *At);
   std::optional<GuardID> guardFor(const clang::Expr *Condition);

@@ -50,14 +50,18 @@ Fact &FactsBuilder::emit(FactKind Kind, const Stmt *At) {
 }
 
 void FactsBuilder::assign(PlaceID Dst, llvm::ArrayRef<PlaceID> Sources,
-                          const Stmt *At, bool IsWeak) {
+                          const Stmt *At, bool IsWeak, bool IsThrough) {
   if (Dst == NoPlace)
     return;
   LoopID Loop = loopOf(At);
+  if (!IsThrough)
+    for (PlaceID Source : Sources)
+      noteSharing(Dst, Source);
   Fact &F = emit(FactKind::Assign, At);
   F.Dst = Dst;
   F.Loop = Loop;
   F.IsWeak = IsWeak || Out.Places.isElementPath(Dst);
+  F.IsThrough = IsThrough;
   F.Sources.assign(Sources.begin(), Sources.end());
 }
 
@@ -154,6 +158,8 @@ void FactsBuilder::visitElement(const CFGElement &Element) {
   if (auto S = Element.getAs<CFGStmt>()) {
     const Stmt *Statement = S->getStmt();
     Visit(Statement);
+    if (const auto *E = dyn_cast<Expr>(Statement))
+      chooseArm(E);
     if (Top->Body->Statements.contains(Statement))
       endStatement(Statement);
   } else if (auto Init = Element.getAs<CFGInitializer>()) {
@@ -287,6 +293,8 @@ PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
   Body.Return =
       Out.Places.returnValue(Body.ID, isHandle(F->getReturnType()));
   Out.Places[Body.Return].Depth = Body.BaseDepth;
+  Out.Places[Body.Return].IsShared =
+      Unit.Types.sharesContents(F->getReturnType());
   Top->PendingTemporaries.push_back(Body.Return);
 
   for (unsigned I = 0; I < F->getNumParams(); ++I) {
@@ -307,43 +315,6 @@ PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
   walkBody(Body);
   Top = Caller;
   return Body.Return;
-}
-
-/// A loop over the layers of a model runs as often as the model has layers.
-bool FactsBuilder::isOverModules(const Stmt *Loop) {
-  const auto *Range = dyn_cast<CXXForRangeStmt>(Loop);
-  if (!Range)
-    return false;
-  auto IsModule = [&](QualType T) {
-    return Unit.Types.role(T) == TypeRole::Module;
-  };
-  QualType Item = Range->getLoopVariable()->getType().getNonReferenceType();
-  const auto *Pointer = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
-      Item->getAsCXXRecordDecl());
-  bool IsPointerToOne =
-      Pointer && Pointer->getTemplateArgs().size() > 0 &&
-      Pointer->getTemplateArgs()[0].getKind() == TemplateArgument::Type &&
-      IsModule(Pointer->getTemplateArgs()[0].getAsType());
-  return IsModule(Range->getRangeInit()->getType()) || IsModule(Item) ||
-         IsPointerToOne;
-}
-
-LoopID FactsBuilder::loopFor(const Stmt *Loop) {
-  if (!Loop)
-    return Top->OuterLoop;
-  if (auto It = Top->Loops.find(Loop); It != Top->Loops.end())
-    return It->second;
-  LoopInfo Info;
-  Info.Loc = Loop->getBeginLoc();
-  Info.Outer = loopFor(Top->Body->OuterLoop.lookup(Loop));
-  auto Count = constantIterations(Loop, Unit.Ctx);
-  Info.IsSmall = (Count && *Count <= Unit.SmallLoopBound) || isOverModules(Loop);
-  Out.Loops.push_back(Info);
-  return Top->Loops[Loop] = Out.Loops.size() - 1;
-}
-
-LoopID FactsBuilder::loopOf(const Stmt *S) {
-  return loopFor(Top->Body->LoopOf.lookup(S));
 }
 
 FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit) {

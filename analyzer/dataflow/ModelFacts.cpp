@@ -65,6 +65,12 @@ static const FunctionDecl *heldForward(const Expr *Holder) {
   return nullptr;
 }
 
+static const Expr *objectArg(const CallSite &C, int Index) {
+  if (Index == ThisArg)
+    return C.Object;
+  return unsigned(Index) < C.Args.size() ? C.Args[Index] : nullptr;
+}
+
 void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   PlaceID P = argPlace(C, E.Arg);
   switch (E.Kind) {
@@ -88,8 +94,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     break;
   case EffectKind::Clear:
   case EffectKind::Reset:
-    if (P != NoPlace)
-      emit(FactKind::Null, C.E).Dst = P;
+    clear(FactKind::Null, P, objectArg(C, E.Arg), C.E);
     break;
   case EffectKind::Remove:
     on(FactKind::Remove, P, C.E);
@@ -100,8 +105,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     exchange(C, E);
     break;
   case EffectKind::Forget:
-    if (P != NoPlace)
-      emit(FactKind::Forget, C.E).Dst = P;
+    clear(FactKind::Forget, P, objectArg(C, E.Arg), C.E);
     break;
   case EffectKind::RunInScope:
     runInScope(C, E);
@@ -164,6 +168,7 @@ void FactsBuilder::runInScope(const CallSite &C, const Effect &E) {
       beginScope(ScopeForm::Body, C.E, C.E->getEndLoc(), Depth);
   PlaceID Result = NoPlace;
   if (canWalkInPlace(F)) {
+    runsInPlace(Body);
     Result = walkInPlace(F, valueOf(Body), {}, C.E, loopOf(C.E),
                          /*ExtraDepth=*/1);
   } else {
@@ -182,10 +187,12 @@ void FactsBuilder::runInScope(const CallSite &C, const Effect &E) {
 void FactsBuilder::runOnce(const CallSite &C, const Effect &E) {
   const Expr *Body = callableArg(C, E.Arg);
   const FunctionDecl *F = Body ? resolveCallable(Body) : nullptr;
-  if (canWalkInPlace(F))
+  if (canWalkInPlace(F)) {
+    runsInPlace(Body);
     walkInPlace(F, valueOf(Body), {}, C.E, loopOf(C.E));
-  else if (Body)
+  } else if (Body) {
     forgetCaptures(Body);
+  }
 }
 
 void FactsBuilder::runInLoop(const CallSite &C) {
@@ -196,9 +203,13 @@ void FactsBuilder::runInLoop(const CallSite &C) {
       forgetCaptures(Arg);
     return;
   }
+  runsInPlace(Body);
   LoopInfo Info;
   Info.Loc = C.E->getBeginLoc();
   Info.Outer = loopOf(C.E);
+  Info.IsSmall = llvm::any_of(C.Args, [&](const Expr *Arg) {
+    return Arg != Body && Unit.Types.holdsModules(Arg->getType());
+  });
   Out.Loops.push_back(Info);
   LoopID Loop = Out.Loops.size() - 1;
 

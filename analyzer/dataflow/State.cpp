@@ -184,6 +184,18 @@ void StateStore::assign(State &S, const Fact &A) {
     set(S, Part, withVia(std::move(V), S, Part, &A));
 }
 
+void StateStore::forget(State &S, PlaceID P) {
+  eraseSubtree(S, P);
+  set(S, P, Value::unknown());
+}
+
+void StateStore::forgetSharers(State &S, const Fact &Write) {
+  bool IsBound = F.Places[Write.Dst].IsShared && !Write.IsThrough;
+  for (PlaceID Sharer : F.Places.sharersOf(Write.Dst, IsBound))
+    if (F.Places.length(Sharer) <= MaxPathLength)
+      forget(S, Sharer);
+}
+
 void StateStore::replaceStorage(State &S, StorageID Old, StorageID New) {
   llvm::SmallVector<std::pair<PlaceID, Value>, 8> Changed;
   for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It) {

@@ -126,6 +126,9 @@ public:
   /// was.
   void removeReleased(State &S, PlaceID P);
   void assign(State &S, const Fact &A);
+  void forget(State &S, PlaceID P);
+  /// What other places may be the one that \p Write wrote to is not known.
+  void forgetSharers(State &S, const Fact &Write);
   void create(State &S, const Fact &C);
   void setGuard(State &S, GuardID G, bool Value);
   void dropGuards(State &S, const clang::ValueDecl *V);

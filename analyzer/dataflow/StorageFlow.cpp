@@ -148,14 +148,16 @@ void StorageFlow::apply(State &S, const Fact &F) {
     break;
   case FactKind::Assign:
     Store.assign(S, F);
+    Store.forgetSharers(S, F);
     break;
   case FactKind::Null:
     Store.eraseSubtree(S, F.Dst);
     Store.set(S, F.Dst, Value());
+    Store.forgetSharers(S, F);
     break;
   case FactKind::Forget:
-    Store.eraseSubtree(S, F.Dst);
-    Store.set(S, F.Dst, Value::unknown());
+    Store.forget(S, F.Dst);
+    Store.forgetSharers(S, F);
     break;
   case FactKind::Remove:
     Store.removeReleased(S, F.Src);
@@ -232,7 +234,7 @@ void StorageFlow::ask(State &S, const Fact &F) {
 /// Which of several storages a handle or an element names is not known.
 static bool isAmbiguous(StateStore &Store, const FunctionFacts &Facts,
                         const State &S, PlaceID P) {
-  if (!Store.isOwn(S, P))
+  if (!Store.isOwn(S, P) || Facts.Places.isOneOf(P))
     return true;
   if (!Facts.Places[P].IsHandle && !Facts.Places.isElementPath(P))
     return false;

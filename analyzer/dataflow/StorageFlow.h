@@ -27,6 +27,9 @@ public:
   void forEachFact(
       llvm::function_ref<void(const Fact &, llvm::ArrayRef<State>)> Visit);
 
+  /// Takes \p S past \p F; false when no path can go on.
+  bool step(State &S, const Fact &F) { return transfer(S, F); }
+
   /// Tensors that a number is read out of: too small for a scope to matter.
   std::set<StorageID> oneElementStorages();
 

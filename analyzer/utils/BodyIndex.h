@@ -14,7 +14,15 @@
 
 namespace tensorscope {
 
+/// An assignment, an increment or a decrement of a variable by its name.
+struct ScalarWrite {
+  const clang::Expr *At = nullptr;
+  /// The innermost loop around it.
+  const clang::Stmt *Loop = nullptr;
+};
+
 struct BodyIndex {
+  const clang::FunctionDecl *Function = nullptr;
   /// Innermost loop around a call, a construction or a declaration.
   llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> LoopOf;
   /// Innermost loop around a loop.
@@ -28,11 +36,17 @@ struct BodyIndex {
   llvm::DenseSet<const clang::Expr *> Discarded;
   /// The call or assignment whose object or left side a name is.
   llvm::DenseMap<const clang::DeclRefExpr *, const clang::Expr *> ObjectOf;
-  /// Pointers that are assigned after their declaration.
+  /// The conditional operator that an expression is an arm of.
+  llvm::DenseMap<const clang::Expr *, const clang::Expr *> ArmOf;
+  /// Pointers and positions that are assigned after their declaration.
   llvm::DenseSet<const clang::ValueDecl *> Reassigned;
   /// Variables whose address is taken, or that an exception handler names: they
   /// may be read where the graph of the body has no path to.
   llvm::DenseSet<const clang::ValueDecl *> Exposed;
+  llvm::DenseMap<const clang::ValueDecl *, llvm::SmallVector<ScalarWrite, 2>>
+      Writes;
+  /// Variables that a pointer, a reference or a lambda may write to.
+  llvm::DenseSet<const clang::ValueDecl *> WrittenElsewhere;
   /// End of the block around a declaration.
   llvm::DenseMap<const clang::Stmt *, clang::SourceLocation> BlockEnd;
   /// Something in the body did not compile.
@@ -43,10 +57,6 @@ struct BodyIndex {
 };
 
 BodyIndex indexBody(const clang::FunctionDecl *F);
-
-/// Number of iterations of a loop whose bounds are constants, if they are.
-std::optional<unsigned> constantIterations(const clang::Stmt *Loop,
-                                           const clang::ASTContext &Ctx);
 
 } // namespace tensorscope
 
