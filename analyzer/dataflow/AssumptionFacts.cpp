@@ -78,7 +78,7 @@ static llvm::SmallVector<const ValueDecl *, 4> namesIn(const Stmt *Condition) {
   return Names;
 }
 
-static const Expr *conditionOf(const Stmt *Branch) {
+const Expr *conditionOf(const Stmt *Branch) {
   if (const auto *If = dyn_cast<IfStmt>(Branch))
     return If->getCond();
   if (const auto *Switch = dyn_cast<SwitchStmt>(Branch))
@@ -282,15 +282,15 @@ void FactsBuilder::recordScalarWrite(const ValueDecl *V, const Expr *Value,
                                      const Stmt *At) {
   if (!V)
     return;
-  emit(FactKind::DropGuards, At).Variable = isa<FieldDecl>(V) ? nullptr : V;
+  bool IsScalar = isa<VarDecl>(V) && Value && !Value->isValueDependent() &&
+                  V->getType()->isIntegralOrEnumerationType();
   Expr::EvalResult Known;
-  if (!isa<VarDecl>(V) || !Value || Value->isValueDependent() ||
-      !V->getType()->isIntegralOrEnumerationType())
+  bool IsKnown = IsScalar && Value->EvaluateAsInt(Known, Unit.Ctx);
+  if (IsScalar && !IsKnown && standFor(V, Value, At))
     return;
-  if (!Value->EvaluateAsInt(Known, Unit.Ctx)) {
-    standFor(V, Value, At);
+  emit(FactKind::DropGuards, At).Variable = isa<FieldDecl>(V) ? nullptr : V;
+  if (!IsKnown)
     return;
-  }
   llvm::FoldingSetNodeID Key;
   Key.AddPointer(V);
   GuardID ID = internGuard(Key, V);

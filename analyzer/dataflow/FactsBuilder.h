@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The generator's state, private to dataflow/. Its members live in
-// FactsGenerator.cpp (graph, bodies), LoopFacts.cpp (loops), ExpressionFacts.cpp (what is no call),
-// CallFacts.cpp (calls), ModelFacts.cpp (what a model says), TupleFacts.cpp
-// (tuples), MoveFacts.cpp (moves and swaps), ScopeFacts.cpp (scopes),
-// AssumptionFacts.cpp (conditions), StandingFacts.cpp (variables that stand
-// for conditions), SharingFacts.cpp (places that name one object).
+// FactsGenerator.cpp (graph, bodies), LoopFacts.cpp (loops),
+// ExpressionFacts.cpp (what is no call), CallFacts.cpp (calls),
+// ConstructionFacts.cpp (constructions), ModelFacts.cpp (what a model says),
+// TupleFacts.cpp (tuples), MoveFacts.cpp (moves and swaps), ScopeFacts.cpp
+// (scopes), SessionFacts.cpp (sessions), AssumptionFacts.cpp (conditions),
+// StandingFacts.cpp (variables that stand for conditions), SharingFacts.cpp
+// (places that name one object), RarityFacts.cpp (how often a call runs),
+// LongLivedFacts.cpp (models and their kind).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -51,6 +54,8 @@ struct CallSite {
 /// What is asked beneath `!` and what says which way is likely; \p Value is
 /// turned for each `!`.
 const clang::Expr *stripDenials(const clang::Expr *Condition, bool &Value);
+/// What a branch asks.
+const clang::Expr *conditionOf(const clang::Stmt *Branch);
 /// Collects what a condition reads; false when it may change by itself (calls,
 /// globals, volatile objects).
 bool readsOnlyVariables(
@@ -59,7 +64,8 @@ bool readsOnlyVariables(
 
 class FactsBuilder : public clang::ConstStmtVisitor<FactsBuilder> {
 public:
-  FactsBuilder(UnitContext &Unit, FunctionFacts &Out) : Unit(Unit), Out(Out) {}
+  FactsBuilder(UnitContext &Unit, FunctionFacts &Out, bool FollowsExceptions)
+      : Unit(Unit), Out(Out), FollowsExceptions(FollowsExceptions) {}
   void build(const clang::FunctionDecl *F);
 
   // What is no call.
@@ -98,6 +104,8 @@ private:
   // Bodies.
   void walkBody(Frame &F);
   void walkBlock(const clang::CFGBlock *B, llvm::ArrayRef<BlockID> Starts);
+  void beginAnew();
+  bool followsExceptionsIn(const Frame &F) const;
   void linkSuccessors(const clang::CFGBlock *B,
                       llvm::ArrayRef<BlockID> Starts);
   void visitElement(const clang::CFGElement &Element);
@@ -125,6 +133,29 @@ private:
   ScopeID guardNamedBy(const clang::Expr *E) const;
   void endScopeByCall(const CallSite &C, const Effect &E);
   void forgetGuards(const CallSite &C, bool MayEnd);
+
+  // Sessions.
+  const clang::CallExpr *findStop(const clang::Stmt *Body);
+  std::set<const clang::Decl *> dependencies(const clang::Stmt *At);
+  void noteSession(const clang::Stmt *At);
+  void startSession(const clang::Stmt *At, const clang::FunctionDecl *By);
+  void stopSession(const clang::Stmt *At);
+  void applySessions(const Summary &S, const CallSite &C,
+                     const clang::Stmt *At);
+  void noteClosure(const clang::LambdaExpr *E);
+  void noteFunctionName(const clang::DeclRefExpr *E);
+  void runOnThread(llvm::ArrayRef<const clang::Expr *> Args);
+
+  // How often, and how long.
+  bool isDeclaredIn(const clang::VarDecl *V, const clang::Stmt *Loop) const;
+  bool varies(const clang::Stmt *Asked, const clang::Stmt *Loop,
+              const BodyIndex &Body);
+  bool runsRarely(const clang::Stmt *At);
+  void collectGarbage(const CallSite &C);
+  bool makesLongLived(const clang::Expr *E);
+  void noteLongLived(const clang::VarDecl *V, const clang::Stmt *At);
+  bool maySettle(const clang::Expr *Given);
+  void giveLongLived(const clang::DeclRefExpr *E);
 
   // Places and values.
   bool isHandle(clang::QualType T) { return Unit.Types.isHandle(T); }
@@ -180,11 +211,12 @@ private:
   void applyUnknown(const CallSite &C);
   void createResult(const CallSite &C, bool IsAssumed);
   void runInScope(const CallSite &C, const Effect &E);
-  void runInLoop(const CallSite &C);
+  void runInLoop(const CallSite &C, bool IsInTest);
   void runOnce(const CallSite &C, const Effect &E);
   void runsInPlace(const clang::Expr *Callable);
   void walkCallee(const CallSite &C);
   void visitUserCall(const CallSite &C);
+  void constructPlain(const CallSite &C);
   bool visitSpecialConstruction(const CallSite &C,
                                 const clang::CXXConstructorDecl *Ctor);
   PlaceID argPlace(const CallSite &C, int Index) const;
@@ -209,7 +241,7 @@ private:
   bool isUnderstood(const clang::Expr *Condition);
   void waysTo(const clang::Expr *Condition, bool Value, BlockID From,
               llvm::SmallVectorImpl<BlockID> &Ends);
-  void standFor(const clang::ValueDecl *V, const clang::Expr *Condition,
+  bool standFor(const clang::ValueDecl *V, const clang::Expr *Condition,
                 const clang::Stmt *At);
   bool isAskedByABranch(const clang::ValueDecl *V) const;
   void noteWrite(const clang::Expr *Target, const clang::Stmt *At);
@@ -227,8 +259,11 @@ private:
 
   UnitContext &Unit;
   FunctionFacts &Out;
+  const bool FollowsExceptions;
   Frame *Top = nullptr;
   BlockID Cur = 0;
+  /// Where the last element of the block that is walked begins.
+  BlockID BeforeLast = 0;
   /// The current path can't go on (a throw).
   bool IsDead = false;
   unsigned Statements = 0;

@@ -33,8 +33,8 @@ bool FactsBuilder::countsModules(const Stmt *Loop) {
     const Expr *Index = E ? indexOf(E) : nullptr;
     const auto *Ref =
         Index ? dyn_cast<DeclRefExpr>(stripWrappers(Index)) : nullptr;
-    if (Ref && isCounterOf(Ref->getDecl(), Loop, *Top->Body) &&
-        Unit.Types.holdsModules(E->getType()))
+    if (Ref && Unit.Types.holdsModules(E->getType()) &&
+        isCounterOf(Ref->getDecl(), Loop, *Top->Body))
       return true;
     Todo.append(S->child_begin(), S->child_end());
   }
@@ -65,7 +65,8 @@ LoopID FactsBuilder::loopFor(const Stmt *Loop) {
   Info.Loc = Loop->getBeginLoc();
   Info.Outer = loopFor(Top->Body->OuterLoop.lookup(Loop));
   auto Count = constantIterations(Loop, *Top->Body, Unit.Ctx);
-  Info.IsSmall = (Count && *Count <= Unit.SmallLoopBound) || isOverModules(Loop);
+  Info.IsOverModules = isOverModules(Loop);
+  Info.IsSmall = (Count && *Count <= Unit.SmallLoopBound) || Info.IsOverModules;
   Out.Loops.push_back(Info);
   return Top->Loops[Loop] = Out.Loops.size() - 1;
 }

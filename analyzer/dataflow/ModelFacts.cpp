@@ -14,9 +14,9 @@ void FactsBuilder::applyModel(const FunctionModel &M, const CallSite &C) {
   bool RunsArgument = false;
   for (const Effect &E : M.Effects) {
     applyEffect(E, C);
-    RunsArgument |= E.Kind == EffectKind::RunInScope ||
-                    E.Kind == EffectKind::RunOnce ||
-                    E.Kind == EffectKind::RunInLoop;
+    RunsArgument |=
+        E.Kind == EffectKind::RunInScope || E.Kind == EffectKind::RunOnce ||
+        E.Kind == EffectKind::RunInLoop || E.Kind == EffectKind::RunInTest;
   }
   if (!RunsArgument)
     for (const Expr *Arg : C.Args)
@@ -111,7 +111,8 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     runInScope(C, E);
     break;
   case EffectKind::RunInLoop:
-    runInLoop(C);
+  case EffectKind::RunInTest:
+    runInLoop(C, E.Kind == EffectKind::RunInTest);
     break;
   case EffectKind::RunOnce:
     runOnce(C, E);
@@ -121,10 +122,16 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
       emit(FactKind::Call, C.E).Callee = F;
     break;
   case EffectKind::BeginSession:
-    beginScope(ScopeForm::Session, C.E, SourceLocation(), 0);
+    startSession(C.E, nullptr);
     break;
   case EffectKind::EndSession:
-    endScope(NoScope, NoPlace, C.E);
+    stopSession(C.E);
+    break;
+  case EffectKind::CollectGarbage:
+    collectGarbage(C);
+    break;
+  case EffectKind::RunOnThread:
+    runOnThread(C.Args);
     break;
   case EffectKind::EndScope:
     endScopeByCall(C, E);
@@ -135,6 +142,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::Borrow:
   case EffectKind::QueryDefined:
   case EffectKind::QueryAlive:
+  case EffectKind::QueryDevice:
     break; // in the result, and in AssumptionFacts.cpp
   }
 }
@@ -195,7 +203,7 @@ void FactsBuilder::runOnce(const CallSite &C, const Effect &E) {
   }
 }
 
-void FactsBuilder::runInLoop(const CallSite &C) {
+void FactsBuilder::runInLoop(const CallSite &C, bool IsInTest) {
   const Expr *Body = callableArg(C, ThisArg);
   const FunctionDecl *F = Body ? resolveCallable(Body) : nullptr;
   if (!canWalkInPlace(F)) {
@@ -207,9 +215,11 @@ void FactsBuilder::runInLoop(const CallSite &C) {
   LoopInfo Info;
   Info.Loc = C.E->getBeginLoc();
   Info.Outer = loopOf(C.E);
-  Info.IsSmall = llvm::any_of(C.Args, [&](const Expr *Arg) {
-    return Arg != Body && Unit.Types.holdsModules(Arg->getType());
-  });
+  Info.IsInTest = IsInTest;
+  Info.IsSmall = Info.IsOverModules =
+      llvm::any_of(C.Args, [&](const Expr *Arg) {
+        return Arg != Body && Unit.Types.holdsModules(Arg->getType());
+      });
   Out.Loops.push_back(Info);
   LoopID Loop = Out.Loops.size() - 1;
 

@@ -58,7 +58,10 @@ bool FactsBuilder::namesVariables(PlaceID P) const {
   T = T.getCanonicalType().getNonReferenceType();
   if (!IsPart)
     return T->isPointerType() ||
-           (T->isArrayType() && T->getArrayElementTypeNoTypeQual()->isPointerType());
+           (T->getAsCXXRecordDecl() && qualifiedName(T->getAsCXXRecordDecl()) ==
+                                           "std::reference_wrapper") ||
+           (T->isArrayType() &&
+            T->getArrayElementTypeNoTypeQual()->isPointerType());
   const auto *Container = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
       T->getAsCXXRecordDecl());
   return (T->isArrayType() &&

@@ -69,14 +69,14 @@ void FactsBuilder::waysTo(const Expr *Condition, bool Value, BlockID From,
     waysTo(Logical->getRHS(), Value, Left, Ends);
 }
 
-/// \p V is set to what \p Condition says.
-void FactsBuilder::standFor(const ValueDecl *V, const Expr *Condition,
+/// \p V is set to what \p Condition says; false where nothing can be told.
+bool FactsBuilder::standFor(const ValueDecl *V, const Expr *Condition,
                             const Stmt *At) {
   const auto *Var = dyn_cast<VarDecl>(V);
   if (!Var || !Var->hasLocalStorage() ||
       !stripWrappers(Condition)->getType()->isBooleanType() ||
       !isUnderstood(Condition) || !isAskedByABranch(V))
-    return;
+    return false;
   llvm::FoldingSetNodeID Key;
   Key.AddPointer(V);
   GuardID Guard = internGuard(Key, V);
@@ -86,6 +86,8 @@ void FactsBuilder::standFor(const ValueDecl *V, const Expr *Condition,
     waysTo(Condition, Value, From, Ends);
     for (BlockID End : Ends) {
       Cur = End;
+      // What it was is asked before it is set: `done = !done`.
+      emit(FactKind::DropGuards, At).Variable = V;
       Fact &F = emit(FactKind::SetGuard, At);
       F.Guard = Guard;
       F.Value = Value;
@@ -93,6 +95,7 @@ void FactsBuilder::standFor(const ValueDecl *V, const Expr *Condition,
     }
   }
   Cur = After;
+  return true;
 }
 
 } // namespace tensorscope

@@ -57,6 +57,7 @@ private:
   void beginScope(State &S, const Fact &F);
   void endScope(State &S, const Fact &F);
   void forgetScope(State &S, const Fact &F);
+  void forgetSession(State &S, const Fact &F);
   void keepAdopted(State &S);
   void endRegion(State &S, ScopeID Scope, const Fact &F);
   bool assumeDefined(State &S, const Fact &F);

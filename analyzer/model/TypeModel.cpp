@@ -153,6 +153,44 @@ bool TypeModel::holdsModules(QualType T, unsigned Depth) {
   return HasModules && !HasOther;
 }
 
+/// What a smart pointer or a module holder owns.
+static QualType ownedType(const CXXRecordDecl *RD) {
+  const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD);
+  std::string Name = qualifiedName(RD);
+  bool Owns = Name == "std::unique_ptr" || Name == "std::shared_ptr" ||
+              Name == "torch::nn::ModuleHolder";
+  if (Owns && Spec &&
+      Spec->getTemplateArgs()[0].getKind() == TemplateArgument::Type)
+    return Spec->getTemplateArgs()[0].getAsType();
+  return QualType();
+}
+
+llvm::StringRef TypeModel::longLived(QualType T) {
+  const CXXRecordDecl *RD =
+      T.isNull() ? nullptr : T.getCanonicalType()->getAsCXXRecordDecl();
+  if (!RD || !RD->hasDefinition())
+    return "";
+  if (QualType Owned = ownedType(RD); !Owned.isNull())
+    return longLived(Owned);
+  llvm::StringRef Named =
+      RD->getIdentifier() ? Models.longLived(qualifiedName(RD)) : "";
+  if (!Named.empty())
+    return Named == "no" ? "" : Named;
+  RD = RD->getDefinition();
+  for (const CXXBaseSpecifier &Base : RD->bases())
+    if (llvm::StringRef Kind = longLived(Base.getType()); !Kind.empty())
+      return Kind;
+  // Its parameters are members, or layers that are members.
+  bool IsModule = role(T) == TypeRole::Module;
+  return IsModule && llvm::any_of(RD->fields(),
+                                  [&](const FieldDecl *Field) {
+                                    return carriesTensors(Field->getType()) ||
+                                           !longLived(Field->getType()).empty();
+                                  })
+             ? "model"
+             : "";
+}
+
 bool TypeModel::sharesContents(QualType T) {
   T = T.getCanonicalType();
   if (T->isReferenceType() || T->isPointerType())

@@ -39,6 +39,11 @@ public:
   /// but those in it: a container of them, a pair, a block of layers.
   bool holdsModules(clang::QualType T);
 
+  /// What an object is that a program makes once and keeps: "model",
+  /// "optimizer", "data set", "data loader"; behind a holder or a smart
+  /// pointer, too. Empty for anything else.
+  llvm::StringRef longLived(clang::QualType T);
+
   /// True where others may look at what an object of that type leads to: a
   /// pointer, a reference, a view or an iterator, and what has one. A handle is
   /// none: the tensor that it is given is its own.

@@ -25,8 +25,15 @@ public:
   bool shouldVisitImplicitCode() const { return true; }
   bool TraverseLambdaExpr(LambdaExpr *L) {
     note(L);
-    for (Expr *Init : L->capture_inits())
+    const LambdaCapture *Capture = L->capture_begin();
+    for (Expr *Init : L->capture_inits()) {
+      const auto *Ref = dyn_cast_or_null<DeclRefExpr>(Init);
+      if (Ref && (Capture++)->getCaptureKind() == LCK_ByRef)
+        Index.Captured.insert(Ref);
+      else if (!Ref)
+        ++Capture;
       TraverseStmt(Init);
+    }
     return true;
   }
   bool TraverseDecl(Decl *D) {
@@ -85,6 +92,8 @@ public:
   bool VisitCompoundStmt(CompoundStmt *S) {
     for (const Stmt *Child : S->body()) {
       statement(Child);
+      if (const auto *E = dyn_cast<Expr>(Child))
+        Index.BlockOf[stripWrappers(E)] = S;
       if (isa<DeclStmt>(Child))
         Index.BlockEnd[Child] = S->getEndLoc();
     }
@@ -113,13 +122,39 @@ public:
     Index.HasErrors |= E->containsErrors();
     return true;
   }
+  bool TraverseCompoundStmt(CompoundStmt *S,
+                            DataRecursionQueue * /*Queue*/ = nullptr) {
+    const IfStmt *Outer = CurrentSkip;
+    VisitCompoundStmt(S);
+    for (Stmt *Child : S->body()) {
+      TraverseStmt(Child);
+      const auto *If = dyn_cast<IfStmt>(Child);
+      if (If && !If->getElse() && skipsTheRest(If->getThen()))
+        CurrentSkip = If;
+    }
+    CurrentSkip = Outer;
+    return true;
+  }
   bool VisitCallExpr(CallExpr *E) {
     note(E);
+    if (Handlers != 0)
+      Index.Handled.insert(E);
+    if (CurrentSkip)
+      Index.SkippedBy[E] = CurrentSkip;
+    if (const auto *Name =
+            dyn_cast<DeclRefExpr>(E->getCallee()->IgnoreParenImpCasts()))
+      Index.CalledNames.insert(Name);
+    give(E, E->arguments());
+    if (const FunctionDecl *F = E->getDirectCallee();
+        F && qualifiedName(F) == "std::async")
+      runOnThread(E->arguments());
     if (const FunctionDecl *F = E->getDirectCallee())
       Index.Callees.push_back(F);
-    if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E))
+    if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E)) {
       object(Member->getImplicitObjectArgument(), E);
-    else if (const auto *Op = dyn_cast<CXXOperatorCallExpr>(E))
+      giveOne(E, Member->getImplicitObjectArgument());
+    }
+    if (const auto *Op = dyn_cast<CXXOperatorCallExpr>(E))
       if (Op->isAssignmentOp() && Op->getOperator() == OO_Equal) {
         object(Op->getArg(0), E);
         reassign(Op->getArg(0));
@@ -130,6 +165,11 @@ public:
     if (Handlers != 0)
       Index.Exposed.insert(E->getDecl());
     ++Unaccounted[E->getDecl()];
+    return true;
+  }
+  bool VisitMemberExpr(MemberExpr *E) {
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(stripWrappers(E->getBase())))
+      Index.LookedAt.insert(Ref);
     return true;
   }
   bool VisitImplicitCastExpr(ImplicitCastExpr *E) {
@@ -159,6 +199,11 @@ public:
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *E) {
     note(E);
+    if (!E->getConstructor()->isCopyOrMoveConstructor())
+      give(E, E->arguments());
+    std::string Class = qualifiedName(E->getConstructor()->getParent());
+    if (Class == "std::thread" || Class == "std::jthread")
+      runOnThread(E->arguments());
     Index.Callees.push_back(E->getConstructor());
     return true;
   }
@@ -198,6 +243,50 @@ private:
       Index.LoopOf[E] = Current;
     if (CurrentBranch)
       Index.BranchOf[E] = CurrentBranch;
+  }
+  static bool skipsTheRest(const Stmt *S) {
+    if (const auto *Block = dyn_cast<CompoundStmt>(S))
+      return !Block->body_empty() && skipsTheRest(Block->body_back());
+    return isa<ContinueStmt, ReturnStmt>(S);
+  }
+  template <class Range> void runOnThread(Range Args) {
+    for (const Expr *Arg : Args)
+      if (const Expr *Lambda = stripWrappers(Arg); isa<LambdaExpr>(Lambda))
+        Index.OnThread.insert(Lambda);
+  }
+  template <class Range> void give(const Expr *Call, Range Args) {
+    for (const Expr *Arg : Args)
+      giveOne(Call, Arg);
+  }
+  /// The outermost call around a name is visited first.
+  void giveOne(const Expr *Call, const Expr *Arg) {
+    if (const DeclRefExpr *Ref = namedIn(Arg))
+      Index.GivenTo.try_emplace(Ref, Call);
+  }
+  /// `net` in `net`, `*net`, `&net`, `net.get()`, `net->`.
+  static const DeclRefExpr *namedIn(const Expr *E) {
+    while (E) {
+      E = stripWrappers(E);
+      if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+        return Ref;
+      const auto *Unary = dyn_cast<UnaryOperator>(E);
+      const auto *Op = dyn_cast<CXXOperatorCallExpr>(E);
+      const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+      const auto *Copy = dyn_cast<CXXConstructExpr>(E);
+      bool IsPointed =
+          Op && (Op->getOperator() == OO_Star || Op->getOperator() == OO_Arrow);
+      const CXXMethodDecl *Method = Call ? Call->getMethodDecl() : nullptr;
+      bool IsGet = Method && Method->getDeclName().isIdentifier() &&
+                   (Method->getName() == "get" || Method->getName() == "ptr");
+      E = Unary && (Unary->getOpcode() == UO_Deref ||
+                    Unary->getOpcode() == UO_AddrOf)
+              ? Unary->getSubExpr()
+          : IsPointed                       ? Op->getArg(0)
+          : IsGet                           ? Call->getImplicitObjectArgument()
+          : Copy && Copy->getNumArgs() == 1 ? Copy->getArg(0)
+                                            : nullptr;
+    }
+    return nullptr;
   }
   void account(const Expr *E) {
     if (const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParens()))
@@ -270,6 +359,7 @@ private:
   BodyIndex &Index;
   const Stmt *Current = nullptr;
   const Stmt *CurrentBranch = nullptr;
+  const IfStmt *CurrentSkip = nullptr;
   /// Mentions of a variable that are neither reads nor writes of its value.
   llvm::DenseMap<const ValueDecl *, int> Unaccounted;
   unsigned Handlers = 0; ///< around the expression that is visited

@@ -36,6 +36,24 @@ struct BodyIndex {
   llvm::DenseSet<const clang::Expr *> Discarded;
   /// The call or assignment whose object or left side a name is.
   llvm::DenseMap<const clang::DeclRefExpr *, const clang::Expr *> ObjectOf;
+  /// The block that an expression statement stands in.
+  llvm::DenseMap<const clang::Expr *, const clang::CompoundStmt *> BlockOf;
+  /// Calls in exception handlers.
+  llvm::DenseSet<const clang::Stmt *> Handled;
+  /// The `if (...) continue;`, or `return`, that comes before a call in a block
+  /// around it.
+  llvm::DenseMap<const clang::Stmt *, const clang::IfStmt *> SkippedBy;
+  /// Names of functions that are called there.
+  llvm::DenseSet<const clang::DeclRefExpr *> CalledNames;
+  /// The call that a variable is given to, itself, pointed to, or as its
+  /// object.
+  llvm::DenseMap<const clang::DeclRefExpr *, const clang::Expr *> GivenTo;
+  /// Lambdas that a `std::thread`, `jthread` or `async` is given.
+  llvm::DenseSet<const clang::Expr *> OnThread;
+  /// Names of variables that a lambda refers to.
+  llvm::DenseSet<const clang::DeclRefExpr *> Captured;
+  /// Names of variables that a member is taken of.
+  llvm::DenseSet<const clang::DeclRefExpr *> LookedAt;
   /// The conditional operator that an expression is an arm of.
   llvm::DenseMap<const clang::Expr *, const clang::Expr *> ArmOf;
   /// Pointers and positions that are assigned after their declaration.

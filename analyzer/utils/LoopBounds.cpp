@@ -11,8 +11,15 @@ using namespace clang;
 namespace tensorscope {
 namespace {
 
-std::optional<int64_t> constantValue(const Expr *E, const ASTContext &Ctx) {
+std::optional<int64_t> constantValue(const Expr *E, const ASTContext &Ctx,
+                                     const BodyIndex *Body = nullptr) {
   Expr::EvalResult Result;
+  // A local that is set once.
+  const auto *Ref = dyn_cast_or_null<DeclRefExpr>(E ? stripWrappers(E) : E);
+  const auto *V = Ref && Body ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (V && V->hasLocalStorage() && V->getInit() && !isa<ParmVarDecl>(V) &&
+      Body->Writes.lookup(V).empty() && !Body->WrittenElsewhere.contains(V))
+    E = V->getInit();
   if (!E || E->isValueDependent() || !E->getType()->isIntegralOrEnumerationType()
       || !E->EvaluateAsInt(Result, Ctx) ||
       Result.Val.getInt().getSignificantBits() > 62)
@@ -43,22 +50,26 @@ bool readCounter(const Expr *E, Comparison &C) {
          C.Counter->getType()->isIntegerType();
 }
 
-std::optional<Comparison> readComparison(const Expr *Condition,
+std::optional<Comparison> readComparison(const Expr *Condition, bool IsDenied,
+                                         const BodyIndex &Body,
                                          const ASTContext &Ctx) {
   Comparison C;
   Condition = stripWrappers(Condition);
   const auto *Binary = dyn_cast<BinaryOperator>(Condition);
   if (!Binary)
-    return readCounter(Condition, C) ? std::optional(C) : std::nullopt;
+    return !IsDenied && readCounter(Condition, C) ? std::optional(C)
+                                                  : std::nullopt;
   if (!Binary->isComparisonOp() || Binary->getOpcode() == BO_Cmp)
     return std::nullopt;
   const Expr *Left = Binary->getLHS(), *Right = Binary->getRHS();
   C.Operator = Binary->getOpcode();
-  if (constantValue(Left, Ctx)) {
+  if (IsDenied)
+    C.Operator = BinaryOperator::negateComparisonOp(C.Operator);
+  if (constantValue(Left, Ctx, &Body)) {
     std::swap(Left, Right);
     C.Operator = BinaryOperator::reverseComparisonOp(C.Operator);
   }
-  auto Last = constantValue(Right, Ctx);
+  auto Last = constantValue(Right, Ctx, &Body);
   if (!Last || !readCounter(Left, C))
     return std::nullopt;
   C.Last = *Last;
@@ -120,14 +131,25 @@ LoopParts partsOf(const Stmt *Loop) {
   return {};
 }
 
+/// \p Write is in the condition, where it is evaluated whatever the rest is.
+bool isAsked(const Expr *Condition, const Expr *Write) {
+  Condition = stripWrappers(Condition);
+  const auto *Binary = dyn_cast<BinaryOperator>(Condition);
+  if (!Binary)
+    return Condition == Write;
+  return isAsked(Binary->getLHS(), Write) ||
+         (!Binary->isLogicalOp() && isAsked(Binary->getRHS(), Write));
+}
+
 /// Each iteration that goes on comes to it.
 bool isInEachIteration(const Expr *Write, const LoopParts &Loop) {
   if (contains(Loop.Condition, Write) || contains(Loop.Step, Write))
     return true;
   const auto *Block = dyn_cast_or_null<CompoundStmt>(Loop.Body);
   auto IsIt = [&](const Stmt *S) {
-    const auto *E = dyn_cast_or_null<Expr>(S);
-    return E && stripWrappers(E) == Write;
+    const auto *If = dyn_cast_or_null<IfStmt>(S);
+    const auto *E = If ? If->getCond() : dyn_cast_or_null<Expr>(S);
+    return E && (stripWrappers(E) == Write || (If && isAsked(E, Write)));
   };
   return IsIt(Loop.Body) || (Block && llvm::any_of(Block->body(), IsIt));
 }
@@ -194,7 +216,8 @@ std::optional<Counting> countingOf(const VarDecl *V, const Stmt *Loop,
                                                      : std::nullopt;
 }
 
-std::optional<unsigned> countedIterations(const Expr *Condition,
+/// \p IsDenied: the loop goes on where the condition is false.
+std::optional<unsigned> countedIterations(const Expr *Condition, bool IsDenied,
                                           const Stmt *Loop,
                                           const LoopParts &Parts,
                                           const BodyIndex &Body,
@@ -202,12 +225,15 @@ std::optional<unsigned> countedIterations(const Expr *Condition,
   Condition = Condition ? stripWrappers(Condition) : nullptr;
   // Of two conditions that must hold, the one that ends first.
   if (const auto *Both = dyn_cast_or_null<BinaryOperator>(Condition);
-      Both && Both->getOpcode() == BO_LAnd) {
-    auto Left = countedIterations(Both->getLHS(), Loop, Parts, Body, Ctx);
-    auto Right = countedIterations(Both->getRHS(), Loop, Parts, Body, Ctx);
+      Both && Both->getOpcode() == (IsDenied ? BO_LOr : BO_LAnd)) {
+    auto Left =
+        countedIterations(Both->getLHS(), IsDenied, Loop, Parts, Body, Ctx);
+    auto Right =
+        countedIterations(Both->getRHS(), IsDenied, Loop, Parts, Body, Ctx);
     return Left && Right ? std::min(*Left, *Right) : Left ? Left : Right;
   }
-  auto C = Condition ? readComparison(Condition, Ctx) : std::nullopt;
+  auto C =
+      Condition ? readComparison(Condition, IsDenied, Body, Ctx) : std::nullopt;
   auto Counts = C ? countingOf(C->Counter, Loop, Parts, Body, Ctx)
                   : std::nullopt;
   if (!Counts || C->Operator == BO_EQ)
@@ -231,13 +257,23 @@ std::optional<unsigned> countedIterations(const Expr *Condition,
   return static_cast<unsigned>(std::min<int64_t>(Most, UINT32_MAX));
 }
 
+/// `break` or `return`, at the end of a block or alone.
+bool leavesTheLoop(const Stmt *S) {
+  if (const auto *Block = dyn_cast<CompoundStmt>(S))
+    return !Block->body_empty() && leavesTheLoop(Block->body_back());
+  return isa<BreakStmt, ReturnStmt>(S);
+}
+
 std::optional<unsigned> rangeIterations(const CXXForRangeStmt *For,
                                         const ASTContext &Ctx) {
   const Expr *Range = For->getRangeInit();
   QualType T = Range->getType().getNonReferenceType().getCanonicalType();
   if (const auto *Array = Ctx.getAsConstantArrayType(T))
     return Array->getSize().getLimitedValue(UINT32_MAX);
-  if (const auto *List = dyn_cast<InitListExpr>(stripWrappers(Range)))
+  // A list in braces, also where a container is made of it.
+  const auto *Made = dyn_cast<CXXConstructExpr>(stripWrappers(Range));
+  const Expr *Listed = Made && Made->getNumArgs() > 0 ? Made->getArg(0) : Range;
+  if (const auto *List = dyn_cast<InitListExpr>(stripWrappers(Listed)))
     return List->getNumInits();
   const auto *RD = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
       T->getAsCXXRecordDecl());
@@ -254,7 +290,21 @@ std::optional<unsigned> constantIterations(const Stmt *Loop,
   if (const auto *Range = dyn_cast<CXXForRangeStmt>(Loop))
     return rangeIterations(Range, Ctx);
   LoopParts Parts = partsOf(Loop);
-  return countedIterations(Parts.Condition, Loop, Parts, Body, Ctx);
+  auto Least =
+      countedIterations(Parts.Condition, false, Loop, Parts, Body, Ctx);
+  const auto *Block = dyn_cast_or_null<CompoundStmt>(Parts.Body);
+  if (!Block)
+    return Least;
+  for (const Stmt *Child : Block->body()) {
+    const auto *If = dyn_cast<IfStmt>(Child);
+    if (!If || !leavesTheLoop(If->getThen()))
+      continue;
+    // The iteration in which it is left has begun.
+    if (auto Count =
+            countedIterations(If->getCond(), true, Loop, Parts, Body, Ctx))
+      Least = std::min(Least.value_or(UINT32_MAX), *Count + 1);
+  }
+  return Least;
 }
 
 bool isCounterOf(const ValueDecl *V, const Stmt *Loop, const BodyIndex &Body) {

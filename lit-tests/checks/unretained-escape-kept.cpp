@@ -189,6 +189,14 @@ void scratchOutsideTheBlock(const torch::Tensor &x) {
     return scratch.sum().item<float>();
   });
 }
+void scratchOfALoop(const std::vector<torch::Tensor> &xs) {
+  torch::Tensor scratch;
+  for (const auto &x : xs)
+    tensorscope::with_torch([&] {
+      scratch = x * 2;
+      return scratch.sum().item<float>();
+    });
+}
 void scratchThatIsSetAnew(const torch::Tensor &x, const torch::Tensor &older) {
   torch::Tensor scratch;
   tensorscope::with_torch([&] { scratch = x * 2; });

@@ -84,6 +84,45 @@ void onceMoreFromTheStart(const torch::Tensor &x, int n) {
     ++i;
   }
 }
+void leftAfterAFew(const torch::Tensor &x) {
+  int tries = 0;
+  while (true) {
+    use(x * tries);
+    if (++tries >= 3)
+      break;
+  }
+}
+void leftAfterAFewAtTheEnd(const torch::Tensor &x) {
+  for (int i = 0;; ++i) {
+    if (i >= 3 || flip())
+      return;
+    use(x * i);
+  }
+}
+void upToALocal(const torch::Tensor &x) {
+  for (int i = 0, n = 4; i < n; ++i)
+    use(x * i);
+}
+void overAListInBraces(const torch::Tensor &x) {
+  for (int i : std::vector<int>{1, 2, 3})
+    use(x * i);
+}
+void leftByChance(const torch::Tensor &x) {
+  int tries = 0;
+  while (true) {
+    // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this loop creates tensors in each iteration with no scope open; open one scope per iteration with 'with_torch' or 'Scope' [tensorscope-unscoped-loop]
+    use(x * tries);
+    if (++tries >= 3 && flip())
+      break;
+  }
+}
+void upToALocalThatChanges(const torch::Tensor &x, int more) {
+  int n = 4;
+  n += more;
+  for (int i = 0; i < n; ++i)
+    // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this loop creates tensors in each iteration with no scope open; open one scope per iteration with 'with_torch' or 'Scope' [tensorscope-unscoped-loop]
+    use(x * i);
+}
 void manyInTheCondition(const torch::Tensor &x) {
   for (int i = 1000; i-- > 0;)
     // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: this loop creates tensors in each iteration with no scope open; open one scope per iteration with 'with_torch' or 'Scope' [tensorscope-unscoped-loop]
@@ -166,6 +205,12 @@ void cachedWithSomethingDropped(std::map<int, torch::Tensor> &cache, const torch
       use(scaled);
       cache.emplace(i, scaled + x);
     }
+}
+void addedToOneOfTwoLists(std::vector<torch::Tensor> &a, std::vector<torch::Tensor> &b, const torch::Tensor &x, int n) {
+  for (int i = 0; i < n; ++i) {
+    auto &list = i % 2 ? a : b;
+    list.push_back(x * i);
+  }
 }
 struct TablesImpl : torch::nn::Module {
   explicit TablesImpl(int n) {

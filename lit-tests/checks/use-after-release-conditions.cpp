@@ -222,6 +222,24 @@ void standsThoughTheNumberChanges(const torch::Tensor &x, int n) {
     return;
   use(y);
 }
+void turnedRound(const torch::Tensor &x, bool done) {
+  auto y = x * 2;
+  if (done)
+    tensorscope::release(y);
+  done = !done;
+  if (done)
+    use(y);
+}
+void turnedRoundTwice(const torch::Tensor &x, bool done) {
+  auto y = x * 2;
+  if (done)
+    tensorscope::release(y);
+  done = !done;
+  done = !done;
+  if (done)
+    use(y);
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: use of 'y' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
 void standsForAlive(const torch::Tensor &x, bool k) {
   auto y = x * 2;
   if (k)

@@ -4,6 +4,7 @@
 #include <tensorscope/tensorscope.h>
 #include <torch/torch.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -66,6 +67,24 @@ void listOfPointers(std::vector<std::shared_ptr<torch::Tensor>> &list, const tor
   tensorscope::release(*q);
   *list[0] = fresh;
   use(*q);
+}
+void writtenThroughAWeakPointer(std::shared_ptr<torch::Tensor> p, const torch::Tensor &fresh) {
+  std::weak_ptr<torch::Tensor> q = p;
+  tensorscope::release(*p);
+  *q.lock() = fresh;
+  use(*p);
+}
+void writtenThroughTheRawPointer(std::shared_ptr<torch::Tensor> p, const torch::Tensor &fresh) {
+  torch::Tensor *q = p.get();
+  tensorscope::release(*p);
+  *q = fresh;
+  use(*p);
+}
+void writtenThroughAWrapper(torch::Tensor x, const torch::Tensor &fresh) {
+  auto r = std::ref(x);
+  tensorscope::release(x);
+  r.get() = fresh;
+  use(x);
 }
 // Nobody writes through the copy.
 void onlyRead(std::shared_ptr<torch::Tensor> p) {
