@@ -3,22 +3,34 @@
 set(TENSORSCOPE_CORE_SOURCES
     checks/Analyzer.cpp
     checks/DiscardedScopeResult.cpp
+    checks/GcInLoop.cpp
+    checks/LongLivedInScope.cpp
     checks/Registry.cpp
+    checks/UnbalancedSession.cpp
     checks/UnitAnalysis.cpp
     checks/UnretainedEscape.cpp
     checks/UnscopedLoop.cpp
     checks/UseAfterRelease.cpp
     dataflow/AssumptionFacts.cpp
     dataflow/CallFacts.cpp
+    dataflow/ConstructionFacts.cpp
     dataflow/ExpressionFacts.cpp
     dataflow/FactsDump.cpp
     dataflow/FactsGenerator.cpp
     dataflow/GuardComparisons.cpp
+    dataflow/LongLivedFacts.cpp
+    dataflow/LoopFacts.cpp
     dataflow/ModelFacts.cpp
     dataflow/MoveFacts.cpp
     dataflow/Places.cpp
+    dataflow/RarityFacts.cpp
     dataflow/Reads.cpp
+    dataflow/Repetition.cpp
     dataflow/ScopeFacts.cpp
+    dataflow/ScopeFlow.cpp
+    dataflow/SessionFacts.cpp
+    dataflow/SharingFacts.cpp
+    dataflow/StandingFacts.cpp
     dataflow/State.cpp
     dataflow/StorageFlow.cpp
     dataflow/SummaryBuilder.cpp
@@ -28,6 +40,8 @@ set(TENSORSCOPE_CORE_SOURCES
     model/TypeModel.cpp
     utils/AstUtils.cpp
     utils/BodyIndex.cpp
+    utils/LoopBounds.cpp
+    utils/TestCode.cpp
     utils/Words.cpp
 )
 

@@ -51,6 +51,7 @@ config.substitutions += [
     ("%torch_flags", quoted(torch_flags)),
     ("%stub_flags", quoted(stub_flags)),
     ("%python", shlex.quote(sys.executable)),
+    ("%build_root", shlex.quote(build)),
     ("%source_root", shlex.quote(config.tensorscope_source)),
     ("%not", shlex.quote(in_tools("not"))),
 ]

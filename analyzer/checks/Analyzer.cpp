@@ -36,8 +36,9 @@ public:
     }
   }
 
-  void check(const FunctionDecl *F, StorageFlow &Flow) {
-    CheckInput Input{Flow, Ctx, Silenced};
+  void check(const FunctionDecl *F, StorageFlow &Flow, UnitAnalysis &Unit) {
+    CheckInput Input{Flow, Ctx, Silenced,
+                     [&, F] { return Unit.withExceptions(F); }};
     for (const Check *C : Checks)
       for (const FlowFinding &Found : C->Find(Input))
         add(*C, F, C->Describe(Found));
@@ -95,7 +96,7 @@ analyzeTranslationUnit(ASTContext &Ctx, const ModelSet &Models,
   DiagnosticCollector Diagnostics(Ctx, Options, Enabled);
   UnitAnalysis Unit(Ctx, Models, Options);
   Unit.run([&](const FunctionDecl *F, StorageFlow &Flow) {
-    Diagnostics.check(F, Flow);
+    Diagnostics.check(F, Flow, Unit);
   });
   return Diagnostics.take(Unit);
 }

@@ -9,9 +9,18 @@
 #include "dataflow/FlowFinding.h"
 #include "dataflow/StorageFlow.h"
 #include "clang/AST/ASTContext.h"
+#include <memory>
 #include <set>
 
 namespace tensorscope {
+
+/// A dataflow and what it runs on.
+struct OwnedFlow {
+  FunctionFacts Facts;
+  StorageFlow Flow;
+  OwnedFlow(FunctionFacts F, unsigned StepLimit)
+      : Facts(std::move(F)), Flow(Facts, StepLimit) {}
+};
 
 /// One function as the checks see it.
 struct CheckInput {
@@ -19,6 +28,8 @@ struct CheckInput {
   const clang::ASTContext &Ctx;
   /// Places where a finding was kept back since something was unknown.
   std::set<clang::SourceLocation> &Silenced;
+  /// The same function with the ways of its exceptions; null past a budget.
+  std::function<std::unique_ptr<OwnedFlow>()> WithExceptions;
 };
 
 struct Check {
@@ -30,11 +41,17 @@ struct Check {
 /// Sorted by rule.
 llvm::ArrayRef<Check> checkTable();
 
+std::vector<FlowFinding> findCollectionsInLoops(CheckInput &Input);
 std::vector<FlowFinding> findDiscardedScopeResults(CheckInput &Input);
+std::vector<FlowFinding> findLongLivedInScopes(CheckInput &Input);
+std::vector<FlowFinding> findUnbalancedSessions(CheckInput &Input);
 std::vector<FlowFinding> findUnretainedEscapes(CheckInput &Input);
 std::vector<FlowFinding> findUnscopedLoops(CheckInput &Input);
 std::vector<FlowFinding> findUsesAfterRelease(CheckInput &Input);
+Diagnostic describeCollectionInLoop(const FlowFinding &F);
 Diagnostic describeDiscardedScopeResult(const FlowFinding &F);
+Diagnostic describeLongLivedInScope(const FlowFinding &F);
+Diagnostic describeUnbalancedSession(const FlowFinding &F);
 Diagnostic describeUnretainedEscape(const FlowFinding &F);
 Diagnostic describeUnscopedLoop(const FlowFinding &F);
 Diagnostic describeUseAfterRelease(const FlowFinding &F);

@@ -14,6 +14,17 @@ llvm::ArrayRef<Check> checkTable() {
       {{"discarded-scope-result", 0,
         "Finds scopes whose result carries tensors that nobody takes."},
        findDiscardedScopeResults, describeDiscardedScopeResult},
+      {{"gc-in-loop", 1,
+        "Finds calls that empty a memory cache in each iteration of a loop."},
+       findCollectionsInLoops, describeCollectionInLoop},
+      {{"long-lived-in-scope", 1,
+        "Finds models, optimizers, data sets and data loaders that are made in "
+        "the scope of an iteration."},
+       findLongLivedInScopes, describeLongLivedInScope},
+      {{"unbalanced-session", 1,
+        "Finds sessions that are not stopped where they were started, on every "
+        "path."},
+       findUnbalancedSessions, describeUnbalancedSession},
       {{"unretained-escape", 0,
         "Finds tensors stored where they outlive the scope that releases "
         "them."},
@@ -54,6 +65,16 @@ static std::string noteText(const FlowStep &S) {
     return "session ends here";
   case FlowStepKind::Stored:
     return "stored here" + Through;
+  case FlowStepKind::LoopBegan:
+    return "the loop begins here";
+  case FlowStepKind::SessionBegan:
+    return "the session that is still open starts here";
+  case FlowStepKind::Left:
+    return "left open here";
+  case FlowStepKind::Thrown:
+    return "thrown here";
+  case FlowStepKind::StoppedElsewhere:
+    return "stopped here, on another thread";
   }
   return "";
 }
@@ -65,6 +86,8 @@ Diagnostic makeDiagnostic(const FlowFinding &F, std::string Message) {
   D.Message = std::move(Message);
   for (const FlowStep &S : F.Steps)
     D.Notes.push_back({S.Loc, noteText(S)});
+  for (const FlowEdit &Edit : F.Edits)
+    D.Fixes.push_back({Edit.Range, Edit.Text});
   return D;
 }
 

@@ -137,6 +137,12 @@ bool UnitAnalysis::onlyRunsInScope(const FunctionDecl *F) const {
   return true;
 }
 
+std::unique_ptr<OwnedFlow> UnitAnalysis::withExceptions(const FunctionDecl *F) {
+  auto Owned = std::make_unique<OwnedFlow>(
+      generateFacts(F, Unit, /*FollowsExceptions=*/true), Options.StepLimit);
+  return Owned->Flow.run() ? std::move(Owned) : nullptr;
+}
+
 const Summary *UnitAnalysis::summary(const FunctionDecl *F) {
   auto It = Summaries.find(F);
   return It == Summaries.end() ? nullptr : It->second.get();

@@ -5,7 +5,7 @@
 #ifndef TENSORSCOPE_CHECKS_UNITANALYSIS_H
 #define TENSORSCOPE_CHECKS_UNITANALYSIS_H
 
-#include "checks/Analyzer.h"
+#include "checks/Check.h"
 #include "dataflow/FactsGenerator.h"
 #include "dataflow/StorageFlow.h"
 #include "llvm/ADT/MapVector.h"
@@ -27,6 +27,9 @@ public:
   /// Every call of \p F that this translation unit shows is made inside a
   /// scope, and there is one.
   bool onlyRunsInScope(const clang::FunctionDecl *F) const;
+
+  /// The dataflow of \p F with the ways of its exceptions; null past a budget.
+  std::unique_ptr<OwnedFlow> withExceptions(const clang::FunctionDecl *F);
 
   const Summary *summary(const clang::FunctionDecl *F) override;
   const AnalyzerStatistics &statistics() const { return Statistics; }

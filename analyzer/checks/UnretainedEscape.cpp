@@ -45,7 +45,7 @@ public:
       Result = Input.Flow.store().reachable(S, End.Src);
     Escapes Here;
     for (auto It = S.Places.begin(), E = S.Places.end(); It != E; ++It)
-      if (isStoredIn(It->second) && outlives(It->first, End))
+      if (isStoredIn(It->second) && outlives(It->first, End, S))
         collectPlace(S, Result, It->first, It->second, Here);
     for (auto &[Store, Found] : Here) {
       Escape &Total = Out[Store];
@@ -98,13 +98,14 @@ private:
 
   /// Lives on after the scope, and may be looked at. The last question is asked
   /// last: it walks over the function.
-  bool outlives(PlaceID P, const Fact &End) const {
+  bool outlives(PlaceID P, const Fact &End, const State &S) const {
     PlaceID Root = Facts.Places.root(P);
     const PlaceInfo &R = Facts.Places[Root];
     if (!R.IsOuter && R.Depth >= Facts.Scopes[Ended].Depth)
       return false;
-    return !Facts.Places.isAdopted(P) && (!AllReads.isOwnVariable(Root) ||
-                                          AllReads.isReadAfter(End, Root));
+    return !Facts.Places.isAdopted(P) &&
+           (!AllReads.isOwnVariable(Root) ||
+            AllReads.isReadAfter(End, Root, S, Input.Flow));
   }
 
   bool escapes(const State &S, llvm::ArrayRef<StorageID> Result,

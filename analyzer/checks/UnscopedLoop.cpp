@@ -4,10 +4,10 @@
 // User page: docs/checks/unscoped-loop.md
 #include "checks/Check.h"
 
+#include "dataflow/Repetition.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 
 using namespace clang;
 
@@ -25,57 +25,6 @@ struct LoopFacts {
   /// reaches: `if (!mask.defined()) mask = torch::ones({8});`.
   std::set<BlockID> BlocksRunOnce;
   bool Repeats = false;
-};
-
-/// Which facts can be followed by another iteration of a loop.
-class Repetition {
-public:
-  explicit Repetition(const FunctionFacts &Facts)
-      : Facts(Facts), Predecessors(Facts.Blocks.size()) {
-    for (BlockID B = 0; B < Facts.Blocks.size(); ++B) {
-      for (BlockID To : Facts.Blocks[B].Successors)
-        Predecessors[To].push_back(B);
-      for (const Fact &F : Facts.Blocks[B].Facts) {
-        BlockOf[&F] = B;
-        if (F.Kind == FactKind::LoopBack)
-          Ends[F.Loop].push_back(B);
-      }
-    }
-  }
-
-  BlockID blockOf(const Fact &F) const { return BlockOf.lookup(&F); }
-
-  bool goesOn(LoopID Loop, const Fact &F) {
-    auto [It, IsNew] = Leading.try_emplace(Loop);
-    if (IsNew)
-      It->second = leadingTo(Loop);
-    return It->second.contains(BlockOf.lookup(&F));
-  }
-
-private:
-  /// The blocks that lead to the end of an iteration without that of an outer
-  /// loop in between.
-  llvm::DenseSet<BlockID> leadingTo(LoopID Loop) {
-    llvm::DenseSet<BlockID> Outside;
-    for (LoopID L = Facts.Loops[Loop].Outer; L != NoLoop;
-         L = Facts.Loops[L].Outer)
-      for (BlockID End : Ends[L])
-        Outside.insert(End);
-    llvm::SmallVector<BlockID, 16> Todo = Ends[Loop];
-    llvm::DenseSet<BlockID> Found;
-    while (!Todo.empty()) {
-      BlockID B = Todo.pop_back_val();
-      if (!Outside.contains(B) && Found.insert(B).second)
-        Todo.append(Predecessors[B].begin(), Predecessors[B].end());
-    }
-    return Found;
-  }
-
-  const FunctionFacts &Facts;
-  std::vector<llvm::SmallVector<BlockID, 2>> Predecessors;
-  llvm::DenseMap<const Fact *, BlockID> BlockOf;
-  std::map<LoopID, llvm::SmallVector<BlockID, 16>> Ends;
-  std::map<LoopID, llvm::DenseSet<BlockID>> Leading;
 };
 
 class LoopQuery {

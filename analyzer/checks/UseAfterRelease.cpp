@@ -43,8 +43,10 @@ public:
       bool Dead = Storage != UnknownStorage && isDead(Storage, Status);
       if (Dead && !Found)
         Found = Meeting{Storage, Status};
-      // A handle holds one of them; a carrier all of them.
-      if (!Dead && Use.Kind == FactKind::Use) {
+      // A handle holds one of them, and so does a reference to one of several
+      // carriers; a carrier holds all of them.
+      if (!Dead && (Use.Kind == FactKind::Use ||
+                    Facts.Places.isOneOf(Use.Src))) {
         if (Status.How == Life::Unknown)
           Input.Silenced.insert(locationOf(Use.At));
         return std::nullopt;

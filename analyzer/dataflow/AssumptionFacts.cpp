@@ -12,9 +12,7 @@ namespace tensorscope {
 
 using GuardVariables = llvm::SmallVector<const ValueDecl *, 2>;
 
-/// Collects what a condition reads; false when it may change by itself (calls,
-/// globals, volatile objects).
-static bool readsOnlyVariables(const Expr *E, GuardVariables &Variables) {
+bool readsOnlyVariables(const Expr *E, GuardVariables &Variables) {
   E = stripWrappers(E);
   if (isa<IntegerLiteral, CXXBoolLiteralExpr, CXXNullPtrLiteralExpr,
           CharacterLiteral, FloatingLiteral, CXXThisExpr>(E))
@@ -59,22 +57,28 @@ static std::optional<const ValueDecl *> namedBy(const Expr *E) {
   return std::nullopt;
 }
 
-/// What a condition looks at.
+/// What a condition looks at, and what the numbers that it looks at were made
+/// of: `const bool big = n > 3` looks at `n`.
 static llvm::SmallVector<const ValueDecl *, 4> namesIn(const Stmt *Condition) {
   llvm::SmallVector<const Stmt *, 8> Todo{Condition};
   llvm::SmallVector<const ValueDecl *, 4> Names;
   while (!Todo.empty()) {
     const Stmt *Part = Todo.pop_back_val();
     if (const auto *E = dyn_cast_or_null<Expr>(Part))
-      if (auto Named = namedBy(E); Named && !llvm::is_contained(Names, *Named))
+      if (auto Named = namedBy(E); Named && !llvm::is_contained(Names, *Named)) {
         Names.push_back(*Named);
+        if (const auto *V = dyn_cast_or_null<VarDecl>(*Named);
+            V && V->hasLocalStorage() && V->getInit() &&
+            V->getType()->isIntegralOrEnumerationType())
+          Todo.push_back(V->getInit());
+      }
     if (Part && !isa<LambdaExpr>(Part))
       Todo.append(Part->child_begin(), Part->child_end());
   }
   return Names;
 }
 
-static const Expr *conditionOf(const Stmt *Branch) {
+const Expr *conditionOf(const Stmt *Branch) {
   if (const auto *If = dyn_cast<IfStmt>(Branch))
     return If->getCond();
   if (const auto *Switch = dyn_cast<SwitchStmt>(Branch))
@@ -213,9 +217,7 @@ void FactsBuilder::ask(const Expr *Condition) {
     emit(FactKind::Ask, Condition).Variable = V;
 }
 
-/// What is asked beneath `!` and what says which way is likely; \p Value is
-/// turned for each `!`.
-static const Expr *stripDenials(const Expr *Condition, bool &Value) {
+const Expr *stripDenials(const Expr *Condition, bool &Value) {
   while (true) {
     Condition = stripWrappers(Condition);
     const auto *Not = dyn_cast<UnaryOperator>(Condition);
@@ -233,6 +235,10 @@ static const Expr *stripDenials(const Expr *Condition, bool &Value) {
 
 void FactsBuilder::assume(const Expr *Condition, bool Value) {
   ask(Condition);
+  suppose(Condition, Value);
+}
+
+void FactsBuilder::suppose(const Expr *Condition, bool Value) {
   Condition = stripDenials(Condition, Value);
   if (const auto *Call = dyn_cast<CallExpr>(Condition)) {
     const FunctionDecl *F = Call->getDirectCallee();
@@ -276,11 +282,14 @@ void FactsBuilder::recordScalarWrite(const ValueDecl *V, const Expr *Value,
                                      const Stmt *At) {
   if (!V)
     return;
-  emit(FactKind::DropGuards, At).Variable = isa<FieldDecl>(V) ? nullptr : V;
+  bool IsScalar = isa<VarDecl>(V) && Value && !Value->isValueDependent() &&
+                  V->getType()->isIntegralOrEnumerationType();
   Expr::EvalResult Known;
-  if (!isa<VarDecl>(V) || !Value || Value->isValueDependent() ||
-      !V->getType()->isIntegralOrEnumerationType() ||
-      !Value->EvaluateAsInt(Known, Unit.Ctx))
+  bool IsKnown = IsScalar && Value->EvaluateAsInt(Known, Unit.Ctx);
+  if (IsScalar && !IsKnown && standFor(V, Value, At))
+    return;
+  emit(FactKind::DropGuards, At).Variable = isa<FieldDecl>(V) ? nullptr : V;
+  if (!IsKnown)
     return;
   llvm::FoldingSetNodeID Key;
   Key.AddPointer(V);

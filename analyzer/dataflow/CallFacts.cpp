@@ -51,10 +51,12 @@ void FactsBuilder::visitCall(const CallSite &C) {
   }
   const auto *Method = dyn_cast<CXXMethodDecl>(C.Callee);
   if (Method && Method->getParent()->isLambda()) {
-    if (canWalkInPlace(C.Callee))
+    if (canWalkInPlace(C.Callee)) {
+      runsInPlace(C.Object);
       walkCallee(C);
-    else
+    } else {
       applyUnknown(C);
+    }
     return;
   }
   if (const FunctionModel *M = Unit.Api.find(C.Callee))
@@ -64,7 +66,10 @@ void FactsBuilder::visitCall(const CallSite &C) {
 }
 
 void FactsBuilder::visitUserCall(const CallSite &C) {
-  emit(FactKind::Call, C.E).Callee = C.Callee;
+  LoopID Loop = loopOf(C.E);
+  Fact &Call = emit(FactKind::Call, C.E);
+  Call.Callee = C.Callee;
+  Call.Loop = Loop;
   bool IsKnown = !mayRunOverride(C.Callee, C.Object, C.E);
   const FunctionDecl *Body = IsKnown ? definitionOf(C.Callee) : nullptr;
   if (Body && isGivenCallable(C) && canWalkInPlace(Body)) {
@@ -73,6 +78,7 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
   }
   if (Body)
     if (const Summary *S = Unit.Summaries.summary(Body)) {
+      Out.Blocks[Cur].Facts.back().Value = S->WorksInLoop;
       applySummary(*S, C);
       return;
     }
@@ -96,6 +102,7 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
   if (C.ObjectPlace == NoPlace || IsReferred) {
     // Through a reference to something unknown.
     on(FactKind::Keep, Value, C.E);
+    clear(FactKind::Forget, C.ObjectPlace, nullptr, C.E);
   } else if (Value == C.ObjectPlace) {
     // Nothing changes.
   } else if (Value != NoPlace &&
@@ -105,12 +112,14 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
     assignTuple(C.ObjectPlace, C.Object->getType(), Value,
                 C.Args[0]->getType(), C.E);
   } else if (Value != NoPlace) {
-    assign(C.ObjectPlace, Value, C.E);
+    assign(C.ObjectPlace, Value, C.E, /*IsWeak=*/false,
+           writesThrough(C.ObjectPlace, C.Object));
     leaveMoved(C.Args[0], cast<CXXMethodDecl>(C.Callee), C.E);
   } else if (C.ObjectPlace != NoPlace) {
     const Expr *Source = C.Args.empty() ? nullptr : stripWrappers(C.Args[0]);
     bool IsEmpty = isa_and_nonnull<InitListExpr, CXXNullPtrLiteralExpr>(Source);
-    emit(IsEmpty ? FactKind::Null : FactKind::Forget, C.E).Dst = C.ObjectPlace;
+    clear(IsEmpty ? FactKind::Null : FactKind::Forget, C.ObjectPlace, C.Object,
+          C.E);
   }
 }
 
@@ -120,6 +129,13 @@ bool FactsBuilder::isGivenCallable(const CallSite &C) const {
         Arg->getType().getNonReferenceType()->getAsCXXRecordDecl();
     return RD && RD->isLambda();
   });
+}
+
+/// \p Callable, if it is a lambda that has no name, runs here alone.
+void FactsBuilder::runsInPlace(const Expr *Callable) {
+  const Expr *Lambda = Callable ? stripWrappers(Callable) : nullptr;
+  if (isa_and_nonnull<LambdaExpr>(Lambda))
+    Out.RunInPlace.insert(Lambda);
 }
 
 void FactsBuilder::walkCallee(const CallSite &C) {
@@ -182,6 +198,7 @@ void FactsBuilder::applyFates(const Summary &S, const CallSite &C,
     noteBranches(At);
   onEach(S.MaybeReleased, FactKind::Unrelease, C, At);
   onEach(S.Retained, FactKind::Retain, C, At);
+  applySessions(S, C, At);
 }
 
 void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
@@ -193,6 +210,8 @@ void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
     F.Loop = loopOf(C.E);
     F.Callee = C.Callee;
   }
+  if (S.CollectsGarbage)
+    collectGarbage(C);
   applyStores(S.Stores, C, NoPlace);
   if (S.Reference) {
     setValue(C.E, resolve(*S.Reference, C, NoPlace));
@@ -203,6 +222,7 @@ void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
   PlaceID Result = temporary(C.E);
   emit(FactKind::Null, C.E).Dst = Result;
   applyStores(S.Result, C, Result);
+  Out.Places[Result].IsOneOf = C.E->isLValue();
   setValue(C.E, Result);
 }
 
@@ -234,7 +254,8 @@ void FactsBuilder::applyStores(llvm::ArrayRef<SummaryStore> Stores,
         Sources.push_back(New);
       }
     }
-    assign(To, Sources, C.E, Store.IsWeak);
+    assign(To, Sources, C.E, Store.IsWeak,
+           To != Result && writesThrough(To, nullptr));
   }
 }
 
@@ -318,77 +339,6 @@ void FactsBuilder::createResult(const CallSite &C, bool IsAssumed) {
   for (unsigned I = 0; I < Parts.size(); ++I)
     if (carries(Parts[I]))
       Create(partOf(Result, C.E->getType(), I), I);
-}
-
-// --- Constructions --------------------------------------------------------
-
-void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
-  CallSite C;
-  C.E = E;
-  C.Callee = E->getConstructor();
-  C.Args.assign(E->arg_begin(), E->arg_end());
-  noteReferences(E, C.Args);
-  if (!carries(E->getType())) {
-    forgetGuards(C, /*MayEnd=*/false);
-    for (const Expr *Arg : C.Args)
-      giveToUnknown(Arg, QualType(C.Callee->getType()), E);
-    return;
-  }
-  if (visitSpecialConstruction(C, E->getConstructor()))
-    return;
-  C.ObjectPlace = temporary(E);
-  setValue(E, C.ObjectPlace);
-  emit(FactKind::Null, E).Dst = C.ObjectPlace;
-  if (isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager())) {
-    if (!fillTuple(C, C.ObjectPlace))
-      insertArguments(C, C.ObjectPlace);
-    return;
-  }
-  const FunctionDecl *Body = definitionOf(C.Callee);
-  const Summary *S = Body ? Unit.Summaries.summary(Body) : nullptr;
-  if (S)
-    applySummary(*S, C);
-  else if (!C.Callee->isImplicit() && !C.Callee->isDefaulted()) {
-    forgetGuards(C, /*MayEnd=*/false);
-    for (unsigned I = 0; I < C.Args.size(); ++I)
-      giveToUnknown(C.Args[I], C.Callee->getParamDecl(std::min(
-                                   I, C.Callee->getNumParams() - 1))
-                                   ->getType(), E);
-    emit(FactKind::Forget, E).Dst = C.ObjectPlace;
-  }
-}
-
-bool FactsBuilder::visitSpecialConstruction(const CallSite &C,
-                                            const CXXConstructorDecl *Ctor) {
-  if (Ctor->isCopyOrMoveConstructor() && !C.Args.empty()) {
-    PlaceID Temp = temporary(C.E);
-    assign(Temp, valueOf(C.Args[0]), C.E);
-    leaveMoved(C.Args[0], Ctor, C.E);
-    setValue(C.E, Temp);
-    return true;
-  }
-  if (Unit.Types.role(C.E->getType()) != TypeRole::Module)
-    return false;
-  constructModule(C);
-  return true;
-}
-
-/// A module makes its parameters when it is constructed; a holder may also be
-/// empty or take a module that is there.
-void FactsBuilder::constructModule(const CallSite &C) {
-  bool TakesTensors = llvm::any_of(
-      C.Args, [&](const Expr *Arg) { return carries(Arg->getType()); });
-  bool IsEmpty = C.Args.size() == 1 && isa<CXXNullPtrLiteralExpr>(
-                                           stripWrappers(C.Args[0]));
-  bool IsLibrary = isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager());
-  if (TakesTensors || IsEmpty || (IsLibrary && C.Args.empty())) {
-    PlaceID Temp = temporary(C.E);
-    setValue(C.E, Temp);
-    emit(FactKind::Null, C.E).Dst = Temp;
-    insertArguments(C, Temp);
-  } else {
-    createResult(C, /*IsAssumed=*/false);
-  }
 }
 
 } // namespace tensorscope

@@ -75,6 +75,8 @@ static const Expr *assignedExpr(const Expr *E) {
 
 void FactsBuilder::VisitDeclRefExpr(const DeclRefExpr *E) {
   const ValueDecl *V = E->getDecl();
+  noteFunctionName(E);
+  giveLongLived(E);
   if (!isa<VarDecl, BindingDecl>(V))
     return;
   PlaceID P = placeOf(V);
@@ -98,7 +100,9 @@ void FactsBuilder::VisitDeclRefExpr(const DeclRefExpr *E) {
         }))
       return;
   }
-  on(FactKind::Read, Out.Places.root(P), E);
+  // A lambda that refers to it is a read of its own.
+  if (!Top->Body->Captured.contains(E))
+    on(FactKind::Read, Out.Places.root(P), E);
 }
 
 void FactsBuilder::VisitMemberExpr(const MemberExpr *E) {
@@ -116,6 +120,7 @@ void FactsBuilder::VisitCXXThisExpr(const CXXThisExpr *E) {
 }
 
 void FactsBuilder::VisitLambdaExpr(const LambdaExpr *E) {
+  noteClosure(E);
   PlaceID Closure = temporary(E);
   emit(FactKind::Null, E).Dst = Closure;
   auto Init = E->capture_init_begin();
@@ -222,8 +227,9 @@ void FactsBuilder::VisitBinaryOperator(const BinaryOperator *E) {
   }
 }
 
-void FactsBuilder::VisitAbstractConditionalOperator(
-    const AbstractConditionalOperator *E) {
+/// `a ?: b`; the arms of another one are its value where they are evaluated.
+void FactsBuilder::VisitBinaryConditionalOperator(
+    const BinaryConditionalOperator *E) {
   PlaceID True = valueOf(E->getTrueExpr());
   PlaceID False = valueOf(E->getFalseExpr());
   if (!carries(E->getType()) || (!True && !False))
@@ -252,7 +258,9 @@ void FactsBuilder::VisitReturnStmt(const ReturnStmt *S) {
     Out.Returned.insert(valueOf(Value));
 }
 
-void FactsBuilder::VisitCXXThrowExpr(const CXXThrowExpr *) { IsDead = true; }
+void FactsBuilder::VisitCXXThrowExpr(const CXXThrowExpr *) {
+  IsDead = !FollowsExceptions || Top->Caller;
+}
 
 void FactsBuilder::VisitDeclStmt(const DeclStmt *S) {
   for (const Decl *D : S->decls())
@@ -274,12 +282,13 @@ bool FactsBuilder::bindsAsAlias(const VarDecl *V, PlaceID Init) const {
   // A position in a container is a call's prvalue that names a place; a copy
   // of an object is a construction.
   const Expr *E = V->getInit() ? stripWrappers(V->getInit()) : nullptr;
-  return isa_and_nonnull<CallExpr>(E);
+  return isa_and_nonnull<CallExpr>(E) && !Top->Body->Reassigned.contains(V);
 }
 
 void FactsBuilder::declareVariable(const VarDecl *V, const Stmt *At) {
   QualType T = V->getType();
   Aliases.erase(V);
+  noteLongLived(V, At);
   if (!T->isReferenceType() && !T->isPointerType()) {
     TypeRole Role = Unit.Types.role(T);
     if (Role == TypeRole::Scope || Role == TypeRole::Session) {

@@ -7,6 +7,7 @@
 
 #include "dataflow/Places.h"
 #include "clang/AST/Expr.h"
+#include <map>
 #include <set>
 
 namespace tensorscope {
@@ -30,19 +31,25 @@ enum class FactKind {
   Unrelease,    ///< all that Src reaches may have been freed; not known
   Retain,       ///< all that Src reaches leaves its scope
   ScopeBegin,
-  ScopeEnd, ///< Src is the result, if any
+  ScopeEnd,    ///< Src is the result, if any
   ScopeForget, ///< the scope of a guard (none: of any guard) may have ended
-  OneElement, ///< the tensor that Src holds has one element
-  Discard,  ///< nobody takes the value Src
+  OneElement,  ///< the tensor that Src holds has one element
+  Discard,     ///< nobody takes the value Src
   AssumeDefined,
   AssumeAlive,
   AssumeGuard,
   SetGuard,
-  DropGuards, ///< guards that read Variable (null: any member) are unknown
-  Note,       ///< Variable (null: some member) is set to something
-  Ask,        ///< a branch depends on Variable (null: some member)
-  LoopBack,   ///< the next iteration of Loop begins
-  Call,       ///< a user's function is called
+  DropGuards,     ///< guards that read Variable (null: any member) are unknown
+  Note,           ///< Variable (null: some member) is set to something
+  Ask,            ///< a branch depends on Variable (null: some member)
+  LoopBack,       ///< the next iteration of Loop begins
+  Call,           ///< a user's function is called
+  CollectGarbage, ///< memory that is kept for later use is given back
+  SessionForget,  ///< the session may have ended, or may be another
+  StopElsewhere,  ///< another thread is made to stop a session
+  Leave,          ///< the function ends, but for destructors
+  MakeLongLived,  ///< Variable is made, which a program makes once
+  GiveLongLived,  ///< Variable lives on elsewhere, or is worked with at length
 };
 
 struct Fact {
@@ -55,10 +62,13 @@ struct Fact {
   GuardID Guard = 0;
   /// Of an assumption. ScopeEnd: by a call, before the end of the block. Read:
   /// an object now refers to the variable. ScopeForget: one may have been
-  /// opened.
+  /// opened. CollectGarbage: not in each iteration.
+  /// Call: the callee works in a loop.
   bool Value = false;
   /// Assign: adds to what Dst holds.
   bool IsWeak = false;
+  /// Of a write: not to the pointer Dst, but to what it names.
+  bool IsThrough = false;
   /// Create: a callee made it while a scope was open there.
   bool IsMadeInScope = false;
   const clang::Stmt *At = nullptr;
@@ -93,13 +103,19 @@ struct ScopeInfo {
   clang::SourceLocation EndLoc;
   /// How many scopes were open around it in the text.
   unsigned Depth = 0;
+  LoopID Loop = NoLoop;
+  /// A session that is started by a call: of which function.
+  const clang::FunctionDecl *Starter = nullptr;
 };
 
 struct LoopInfo {
   clang::SourceLocation Loc;
   LoopID Outer = NoLoop;
-  /// Runs a small constant number of times.
+  /// Runs a small constant number of times, or once for each layer.
   bool IsSmall = false;
+  bool IsOverModules = false;
+  /// A test runs its body again and again.
+  bool IsInTest = false;
 };
 
 /// Everything known of one function before its dataflow runs.
@@ -121,6 +137,17 @@ struct FunctionFacts {
   std::set<PlaceID> Returned;
   PlaceID This = NoPlace;
   llvm::SmallVector<PlaceID, 4> Params;
+  /// Lambdas that run where they are made, and nowhere else.
+  std::set<const clang::Stmt *> RunInPlace;
+  /// What a start or a stop of a session depends on, where the branches around
+  /// it ask what is not understood.
+  std::map<const clang::Stmt *, std::set<const clang::Decl *>> DependsOn;
+  /// The block in which a start or a stop of a session is a statement.
+  std::map<const clang::Stmt *, const clang::CompoundStmt *> BlockOf;
+  /// What an object is that MakeLongLived makes.
+  std::map<const clang::ValueDecl *, std::string> LongLived;
+  /// An object's end may stop a session.
+  bool HasStoppers = false;
   /// Over a budget, or built on code with errors: no result.
   bool IsIncomplete = false;
 };

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The generator's state, private to dataflow/. Its members live in
-// FactsGenerator.cpp (graph, bodies), ExpressionFacts.cpp (what is no call),
-// CallFacts.cpp (calls), ModelFacts.cpp (what a model says), TupleFacts.cpp
-// (tuples), MoveFacts.cpp (moves and swaps), ScopeFacts.cpp (scopes),
-// AssumptionFacts.cpp (conditions).
+// FactsGenerator.cpp (graph, bodies), LoopFacts.cpp (loops),
+// ExpressionFacts.cpp (what is no call), CallFacts.cpp (calls),
+// ConstructionFacts.cpp (constructions), ModelFacts.cpp (what a model says),
+// TupleFacts.cpp (tuples), MoveFacts.cpp (moves and swaps), ScopeFacts.cpp
+// (scopes), SessionFacts.cpp (sessions), AssumptionFacts.cpp (conditions),
+// StandingFacts.cpp (variables that stand for conditions), SharingFacts.cpp
+// (places that name one object), RarityFacts.cpp (how often a call runs),
+// LongLivedFacts.cpp (models and their kind).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -47,9 +51,21 @@ struct CallSite {
   llvm::SmallVector<const clang::Expr *, 4> Args;
 };
 
+/// What is asked beneath `!` and what says which way is likely; \p Value is
+/// turned for each `!`.
+const clang::Expr *stripDenials(const clang::Expr *Condition, bool &Value);
+/// What a branch asks.
+const clang::Expr *conditionOf(const clang::Stmt *Branch);
+/// Collects what a condition reads; false when it may change by itself (calls,
+/// globals, volatile objects).
+bool readsOnlyVariables(
+    const clang::Expr *E,
+    llvm::SmallVector<const clang::ValueDecl *, 2> &Variables);
+
 class FactsBuilder : public clang::ConstStmtVisitor<FactsBuilder> {
 public:
-  FactsBuilder(UnitContext &Unit, FunctionFacts &Out) : Unit(Unit), Out(Out) {}
+  FactsBuilder(UnitContext &Unit, FunctionFacts &Out, bool FollowsExceptions)
+      : Unit(Unit), Out(Out), FollowsExceptions(FollowsExceptions) {}
   void build(const clang::FunctionDecl *F);
 
   // What is no call.
@@ -61,15 +77,8 @@ public:
   void VisitArraySubscriptExpr(const clang::ArraySubscriptExpr *E);
   void VisitUnaryOperator(const clang::UnaryOperator *E);
   void VisitBinaryOperator(const clang::BinaryOperator *E);
-  void VisitAbstractConditionalOperator(
-      const clang::AbstractConditionalOperator *E);
-  void VisitConditionalOperator(const clang::ConditionalOperator *E) {
-    VisitAbstractConditionalOperator(E);
-  }
   void VisitBinaryConditionalOperator(
-      const clang::BinaryConditionalOperator *E) {
-    VisitAbstractConditionalOperator(E);
-  }
+      const clang::BinaryConditionalOperator *E);
   void VisitCXXNewExpr(const clang::CXXNewExpr *E);
   void VisitCXXDefaultInitExpr(const clang::CXXDefaultInitExpr *E);
   void VisitReturnStmt(const clang::ReturnStmt *S);
@@ -88,12 +97,15 @@ private:
   }
   Fact &emit(FactKind Kind, const clang::Stmt *At);
   void assign(PlaceID Dst, llvm::ArrayRef<PlaceID> Sources,
-              const clang::Stmt *At, bool IsWeak = false);
+              const clang::Stmt *At, bool IsWeak = false,
+              bool IsThrough = false);
   void on(FactKind Kind, PlaceID Src, const clang::Stmt *At);
 
   // Bodies.
   void walkBody(Frame &F);
   void walkBlock(const clang::CFGBlock *B, llvm::ArrayRef<BlockID> Starts);
+  void beginAnew();
+  bool followsExceptionsIn(const Frame &F) const;
   void linkSuccessors(const clang::CFGBlock *B,
                       llvm::ArrayRef<BlockID> Starts);
   void visitElement(const clang::CFGElement &Element);
@@ -109,6 +121,7 @@ private:
   LoopID loopOf(const clang::Stmt *S);
   LoopID loopFor(const clang::Stmt *Loop);
   bool isOverModules(const clang::Stmt *Loop);
+  bool countsModules(const clang::Stmt *Loop);
 
   // Scopes.
   unsigned depthAt(clang::SourceLocation Loc) const;
@@ -121,10 +134,43 @@ private:
   void endScopeByCall(const CallSite &C, const Effect &E);
   void forgetGuards(const CallSite &C, bool MayEnd);
 
+  // Sessions.
+  const clang::CallExpr *findStop(const clang::Stmt *Body);
+  std::set<const clang::Decl *> dependencies(const clang::Stmt *At);
+  void noteSession(const clang::Stmt *At);
+  void startSession(const clang::Stmt *At, const clang::FunctionDecl *By);
+  void stopSession(const clang::Stmt *At);
+  void applySessions(const Summary &S, const CallSite &C,
+                     const clang::Stmt *At);
+  void noteClosure(const clang::LambdaExpr *E);
+  void noteFunctionName(const clang::DeclRefExpr *E);
+  void runOnThread(llvm::ArrayRef<const clang::Expr *> Args);
+
+  // How often, and how long.
+  bool isDeclaredIn(const clang::VarDecl *V, const clang::Stmt *Loop) const;
+  bool varies(const clang::Stmt *Asked, const clang::Stmt *Loop,
+              const BodyIndex &Body);
+  bool runsRarely(const clang::Stmt *At);
+  void collectGarbage(const CallSite &C);
+  bool makesLongLived(const clang::Expr *E);
+  void noteLongLived(const clang::VarDecl *V, const clang::Stmt *At);
+  bool maySettle(const clang::Expr *Given);
+  void giveLongLived(const clang::DeclRefExpr *E);
+
   // Places and values.
   bool isHandle(clang::QualType T) { return Unit.Types.isHandle(T); }
   bool carries(clang::QualType T) { return Unit.Types.carriesTensors(T); }
   PlaceID placeOf(const clang::ValueDecl *V);
+
+  // Places that may name one object.
+  clang::QualType typeOf(PlaceID P) const;
+  bool namesOthers(PlaceID P);
+  bool namesVariables(PlaceID P) const;
+  void noteSharing(PlaceID Dst, PlaceID Source);
+  bool writesThrough(PlaceID P, const clang::Expr *Written);
+  void clear(FactKind Kind, PlaceID P, const clang::Expr *Written,
+             const clang::Expr *At);
+  void chooseArm(const clang::Expr *Arm);
   PlaceID bindingPlace(const clang::BindingDecl *B);
   PlaceID valueOf(const clang::Expr *E) const;
   PlaceID temporary(const clang::Expr *E, unsigned Index = 0);
@@ -165,10 +211,12 @@ private:
   void applyUnknown(const CallSite &C);
   void createResult(const CallSite &C, bool IsAssumed);
   void runInScope(const CallSite &C, const Effect &E);
-  void runInLoop(const CallSite &C);
+  void runInLoop(const CallSite &C, bool IsInTest);
   void runOnce(const CallSite &C, const Effect &E);
+  void runsInPlace(const clang::Expr *Callable);
   void walkCallee(const CallSite &C);
   void visitUserCall(const CallSite &C);
+  void constructPlain(const CallSite &C);
   bool visitSpecialConstruction(const CallSite &C,
                                 const clang::CXXConstructorDecl *Ctor);
   PlaceID argPlace(const CallSite &C, int Index) const;
@@ -188,7 +236,14 @@ private:
 
   // Conditions.
   void assume(const clang::Expr *Condition, bool Value);
+  void suppose(const clang::Expr *Condition, bool Value);
   void ask(const clang::Expr *Condition);
+  bool isUnderstood(const clang::Expr *Condition);
+  void waysTo(const clang::Expr *Condition, bool Value, BlockID From,
+              llvm::SmallVectorImpl<BlockID> &Ends);
+  bool standFor(const clang::ValueDecl *V, const clang::Expr *Condition,
+                const clang::Stmt *At);
+  bool isAskedByABranch(const clang::ValueDecl *V) const;
   void noteWrite(const clang::Expr *Target, const clang::Stmt *At);
   void noteBranches(const clang::Stmt *At);
   std::optional<GuardID> guardFor(const clang::Expr *Condition);
@@ -204,8 +259,11 @@ private:
 
   UnitContext &Unit;
   FunctionFacts &Out;
+  const bool FollowsExceptions;
   Frame *Top = nullptr;
   BlockID Cur = 0;
+  /// Where the last element of the block that is walked begins.
+  BlockID BeforeLast = 0;
   /// The current path can't go on (a throw).
   bool IsDead = false;
   unsigned Statements = 0;

@@ -10,6 +10,18 @@ namespace tensorscope {
 
 static llvm::StringRef kindName(FactKind Kind) {
   switch (Kind) {
+  case FactKind::CollectGarbage:
+    return "collect-garbage";
+  case FactKind::SessionForget:
+    return "session-forget";
+  case FactKind::StopElsewhere:
+    return "stop-elsewhere";
+  case FactKind::Leave:
+    return "leave";
+  case FactKind::MakeLongLived:
+    return "make-long-lived";
+  case FactKind::GiveLongLived:
+    return "give-long-lived";
   case FactKind::Create:
     return "create";
   case FactKind::CreateInside:
@@ -75,8 +87,9 @@ void dumpFacts(StorageFlow &Flow, const ASTContext &Ctx,
   FunctionFacts &Facts = Flow.facts();
   auto Name = [&](PlaceID P) { return Facts.Places.name(P, Ctx); };
   Flow.forEachFact([&](const Fact &F, llvm::ArrayRef<State> Before) {
-    OS << Ctx.getSourceManager().getExpansionLineNumber(F.At->getBeginLoc())
-       << ": " << kindName(F.Kind);
+    if (F.At) // else it is the end of the body
+      OS << Ctx.getSourceManager().getExpansionLineNumber(F.At->getBeginLoc());
+    OS << ": " << kindName(F.Kind);
     if (F.Dst != NoPlace)
       OS << " '" << Name(F.Dst) << "'";
     for (PlaceID Source : F.Sources)

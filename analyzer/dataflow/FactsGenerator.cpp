@@ -15,14 +15,15 @@ namespace tensorscope {
 /// Bodies that are walked in place inside one another; deeper is not analysed.
 static constexpr unsigned MaxNesting = 8;
 
-const CFG *UnitContext::cfg(const FunctionDecl *F) {
-  auto [It, IsNew] = Cfgs.try_emplace(F);
+const CFG *UnitContext::cfg(const FunctionDecl *F, bool FollowsExceptions) {
+  auto [It, IsNew] = Cfgs.try_emplace({F, FollowsExceptions});
   if (IsNew) {
     CFG::BuildOptions Options;
     Options.setAllAlwaysAdd();
     Options.AddImplicitDtors = true;
     Options.AddInitializers = true;
     Options.PruneTriviallyFalseEdges = true;
+    Options.AddEHEdges = FollowsExceptions;
     It->second = CFG::buildCFG(F, F->getBody(), &Ctx, Options);
   }
   return It->second.get();
@@ -50,14 +51,18 @@ Fact &FactsBuilder::emit(FactKind Kind, const Stmt *At) {
 }
 
 void FactsBuilder::assign(PlaceID Dst, llvm::ArrayRef<PlaceID> Sources,
-                          const Stmt *At, bool IsWeak) {
+                          const Stmt *At, bool IsWeak, bool IsThrough) {
   if (Dst == NoPlace)
     return;
   LoopID Loop = loopOf(At);
+  if (!IsThrough)
+    for (PlaceID Source : Sources)
+      noteSharing(Dst, Source);
   Fact &F = emit(FactKind::Assign, At);
   F.Dst = Dst;
   F.Loop = Loop;
   F.IsWeak = IsWeak || Out.Places.isElementPath(Dst);
+  F.IsThrough = IsThrough;
   F.Sources.assign(Sources.begin(), Sources.end());
 }
 
@@ -91,7 +96,7 @@ void FactsBuilder::build(const FunctionDecl *F) {
 }
 
 void FactsBuilder::walkBody(Frame &F) {
-  const CFG *Graph = Unit.cfg(F.Function);
+  const CFG *Graph = Unit.cfg(F.Function, followsExceptionsIn(F));
   if (!Graph || Out.Blocks.size() + Graph->size() > Unit.BlockLimit) {
     Out.IsIncomplete = true;
     return;
@@ -110,7 +115,11 @@ void FactsBuilder::walkBlock(const CFGBlock *B,
                              llvm::ArrayRef<BlockID> Starts) {
   Cur = Starts[B->getBlockID()];
   IsDead = false;
+  BeforeLast = Cur;
+  unsigned Left = B->size();
   for (const CFGElement &Element : *B) {
+    if (--Left == 0 && followsExceptionsIn(*Top))
+      beginAnew();
     visitElement(Element);
     if (IsDead || Out.IsIncomplete)
       return;
@@ -120,33 +129,79 @@ void FactsBuilder::walkBlock(const CFGBlock *B,
   linkSuccessors(B, Starts);
 }
 
+/// Lets an exception of the last call of a block leave before the call.
+void FactsBuilder::beginAnew() {
+  BeforeLast = Cur;
+  Cur = newBlock();
+  link(BeforeLast, Cur);
+}
+
+bool FactsBuilder::followsExceptionsIn(const Frame &F) const {
+  return FollowsExceptions && !F.Caller;
+}
+
+/// The way out of the function, by its number, that an exception of a callee
+/// alone takes.
+static bool isForeignException(const CFGBlock *B, unsigned Number) {
+  const Stmt *Terminator = B->getTerminatorStmt();
+  return isa_and_nonnull<CXXTryStmt>(Terminator) || (!Terminator && Number > 0);
+}
+
+/// What leaves the function at the end of \p B; null for the end of its body.
+static const Stmt *leavingStmt(const CFGBlock *B) {
+  const Stmt *By = nullptr;
+  for (const CFGElement &Element : *B)
+    if (auto S = Element.getAs<CFGStmt>();
+        S && isa<ReturnStmt, CXXThrowExpr>(S->getStmt()))
+      By = S->getStmt();
+  return By;
+}
+
 void FactsBuilder::linkSuccessors(const CFGBlock *B,
                                   llvm::ArrayRef<BlockID> Starts) {
   const auto *Switch = dyn_cast_or_null<SwitchStmt>(B->getTerminatorStmt());
   bool AsksCase = Switch && isAskedElsewhere(Switch);
-  const Expr *Condition =
-      B->succ_size() == 2 && !Switch ? B->getLastCondition() : nullptr;
+  const Expr *Condition = B->succ_size() == 2 && !Switch &&
+                                  B->getTerminatorStmt() &&
+                                  !isa<CXXTryStmt>(B->getTerminatorStmt())
+                              ? B->getLastCondition()
+                              : nullptr;
   if (Switch)
     ask(Switch->getCond());
   BlockID End = Cur;
-  bool Value = true;
+  unsigned Number = 0;
   for (const CFGBlock::AdjacentBlock &Next : B->succs()) {
-    if (const CFGBlock *Successor = Next.getReachableBlock()) {
-      BlockID Start = Starts[Successor->getBlockID()];
-      if (Condition || AsksCase) {
-        BlockID Edge = newBlock();
-        link(End, Edge);
-        Cur = Edge;
-        if (Condition)
-          assume(Condition, Value);
-        else
-          assumeCase(Switch, Successor->getLabel());
-        link(Edge, Start);
-      } else {
-        link(End, Start);
-      }
+    bool IsFirst = Number == 0;
+    const CFGBlock *Successor = Next.getReachableBlock();
+    bool IsExit = Successor == &B->getParent()->getExit();
+    bool IsForeign = IsExit && isForeignException(B, Number);
+    ++Number;
+    if (!Successor || (followsExceptionsIn(*Top) && IsForeign))
+      continue;
+    BlockID Start = Starts[Successor->getBlockID()];
+    // What throws while it starts a session has not started it.
+    bool IsException = Number > 1 && !B->getTerminatorStmt();
+    if (IsException && llvm::any_of(Out.Blocks[End].Facts, [](const Fact &F) {
+          return F.Kind == FactKind::ScopeBegin;
+        })) {
+      link(BeforeLast, Start);
+      continue;
     }
-    Value = false;
+    bool Leaves = IsExit && !Top->Caller && !B->hasNoReturnElement();
+    if (!Condition && !AsksCase && !Leaves) {
+      link(End, Start);
+      continue;
+    }
+    BlockID Edge = newBlock();
+    link(End, Edge);
+    Cur = Edge;
+    if (Condition)
+      assume(Condition, IsFirst);
+    else if (AsksCase)
+      assumeCase(Switch, Successor->getLabel());
+    if (Leaves)
+      emit(FactKind::Leave, leavingStmt(B));
+    link(Edge, Start);
   }
 }
 
@@ -154,6 +209,8 @@ void FactsBuilder::visitElement(const CFGElement &Element) {
   if (auto S = Element.getAs<CFGStmt>()) {
     const Stmt *Statement = S->getStmt();
     Visit(Statement);
+    if (const auto *E = dyn_cast<Expr>(Statement))
+      chooseArm(E);
     if (Top->Body->Statements.contains(Statement))
       endStatement(Statement);
   } else if (auto Init = Element.getAs<CFGInitializer>()) {
@@ -207,9 +264,12 @@ void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
     endScope(It->second, NoPlace, At);
     return;
   }
-  if (V->getType()->isReferenceType() || !carries(V->getType()) ||
-      Aliases.count(V))
+  if (V->getType()->isReferenceType() || Aliases.count(V))
     return;
+  if (!carries(V->getType())) {
+    destroy(V, At);
+    return;
+  }
   if (hasUserDestructor(V->getType()->getAsCXXRecordDecl(),
                         Unit.Ctx.getSourceManager()))
     on(FactKind::Read, placeOf(V), At);
@@ -223,11 +283,13 @@ void FactsBuilder::destroy(const VarDecl *V, const Stmt *At) {
   const CXXRecordDecl *Class = V->getType()->getAsCXXRecordDecl();
   CallSite C;
   C.Callee = Class ? definitionOf(Class->getDestructor()) : nullptr;
-  C.ObjectPlace = placeOf(V);
+  C.ObjectPlace = carries(V->getType()) ? placeOf(V) : NoPlace;
   if (!C.Callee || isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager()))
     return;
-  if (const Summary *S = Unit.Summaries.summary(C.Callee))
+  if (const Summary *S = Unit.Summaries.summary(C.Callee)) {
+    Out.HasStoppers |= S->Sessions != SessionEffect::None;
     applyFates(*S, C, At);
+  }
 }
 
 void FactsBuilder::endStatement(const Stmt *S) {
@@ -287,6 +349,8 @@ PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
   Body.Return =
       Out.Places.returnValue(Body.ID, isHandle(F->getReturnType()));
   Out.Places[Body.Return].Depth = Body.BaseDepth;
+  Out.Places[Body.Return].IsShared =
+      Unit.Types.sharesContents(F->getReturnType());
   Top->PendingTemporaries.push_back(Body.Return);
 
   for (unsigned I = 0; I < F->getNumParams(); ++I) {
@@ -309,46 +373,10 @@ PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
   return Body.Return;
 }
 
-/// A loop over the layers of a model runs as often as the model has layers.
-bool FactsBuilder::isOverModules(const Stmt *Loop) {
-  const auto *Range = dyn_cast<CXXForRangeStmt>(Loop);
-  if (!Range)
-    return false;
-  auto IsModule = [&](QualType T) {
-    return Unit.Types.role(T) == TypeRole::Module;
-  };
-  QualType Item = Range->getLoopVariable()->getType().getNonReferenceType();
-  const auto *Pointer = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
-      Item->getAsCXXRecordDecl());
-  bool IsPointerToOne =
-      Pointer && Pointer->getTemplateArgs().size() > 0 &&
-      Pointer->getTemplateArgs()[0].getKind() == TemplateArgument::Type &&
-      IsModule(Pointer->getTemplateArgs()[0].getAsType());
-  return IsModule(Range->getRangeInit()->getType()) || IsModule(Item) ||
-         IsPointerToOne;
-}
-
-LoopID FactsBuilder::loopFor(const Stmt *Loop) {
-  if (!Loop)
-    return Top->OuterLoop;
-  if (auto It = Top->Loops.find(Loop); It != Top->Loops.end())
-    return It->second;
-  LoopInfo Info;
-  Info.Loc = Loop->getBeginLoc();
-  Info.Outer = loopFor(Top->Body->OuterLoop.lookup(Loop));
-  auto Count = constantIterations(Loop, Unit.Ctx);
-  Info.IsSmall = (Count && *Count <= Unit.SmallLoopBound) || isOverModules(Loop);
-  Out.Loops.push_back(Info);
-  return Top->Loops[Loop] = Out.Loops.size() - 1;
-}
-
-LoopID FactsBuilder::loopOf(const Stmt *S) {
-  return loopFor(Top->Body->LoopOf.lookup(S));
-}
-
-FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit) {
+FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit,
+                            bool FollowsExceptions) {
   FunctionFacts Facts;
-  FactsBuilder(Unit, Facts).build(F);
+  FactsBuilder(Unit, Facts, FollowsExceptions).build(F);
   return Facts;
 }
 

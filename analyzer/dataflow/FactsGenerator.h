@@ -24,7 +24,8 @@ public:
         SmallLoopBound(SmallLoopBound), BlockLimit(BlockLimit) {}
 
   /// Null when Clang can't build one.
-  const clang::CFG *cfg(const clang::FunctionDecl *F);
+  const clang::CFG *cfg(const clang::FunctionDecl *F,
+                        bool FollowsExceptions = false);
   const BodyIndex &body(const clang::FunctionDecl *F);
 
   clang::ASTContext &Ctx;
@@ -37,14 +38,19 @@ public:
   llvm::DenseSet<const clang::FunctionDecl *> WalkedInPlace;
 
 private:
-  llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<clang::CFG>> Cfgs;
+  std::map<std::pair<const clang::FunctionDecl *, bool>,
+           std::unique_ptr<clang::CFG>>
+      Cfgs;
   llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<BodyIndex>>
       Bodies;
 };
 
 /// Scope bodies, immediately called lambdas and functions that are given a
 /// lambda are walked in place. Gives IsIncomplete past the block limit.
-FunctionFacts generateFacts(const clang::FunctionDecl *F, UnitContext &Unit);
+/// \p FollowsExceptions: the function's own throws and handlers are on the
+/// paths, too; what no handler of its own takes is not followed.
+FunctionFacts generateFacts(const clang::FunctionDecl *F, UnitContext &Unit,
+                            bool FollowsExceptions = false);
 
 } // namespace tensorscope
 

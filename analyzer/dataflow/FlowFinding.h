@@ -17,6 +17,11 @@ enum class FlowStepKind {
   ScopeEnded,
   SessionEnded,
   Stored,
+  LoopBegan,
+  SessionBegan,
+  Left,
+  Thrown,
+  StoppedElsewhere,
 };
 
 struct FlowStep {
@@ -24,6 +29,12 @@ struct FlowStep {
   clang::SourceLocation Loc;
   /// The callee in which it happened, if not here.
   std::string Through;
+};
+
+/// What a mechanical fix writes in place of a range of the text.
+struct FlowEdit {
+  clang::CharSourceRange Range;
+  std::string Text;
 };
 
 struct FlowFinding {
@@ -37,6 +48,8 @@ struct FlowFinding {
   bool IsMaybe = false;
   bool IsInLoop = false;
   std::vector<FlowStep> Steps;
+  /// All or nothing.
+  std::vector<FlowEdit> Edits;
 };
 
 } // namespace tensorscope

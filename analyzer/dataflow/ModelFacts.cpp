@@ -14,9 +14,9 @@ void FactsBuilder::applyModel(const FunctionModel &M, const CallSite &C) {
   bool RunsArgument = false;
   for (const Effect &E : M.Effects) {
     applyEffect(E, C);
-    RunsArgument |= E.Kind == EffectKind::RunInScope ||
-                    E.Kind == EffectKind::RunOnce ||
-                    E.Kind == EffectKind::RunInLoop;
+    RunsArgument |=
+        E.Kind == EffectKind::RunInScope || E.Kind == EffectKind::RunOnce ||
+        E.Kind == EffectKind::RunInLoop || E.Kind == EffectKind::RunInTest;
   }
   if (!RunsArgument)
     for (const Expr *Arg : C.Args)
@@ -65,6 +65,12 @@ static const FunctionDecl *heldForward(const Expr *Holder) {
   return nullptr;
 }
 
+static const Expr *objectArg(const CallSite &C, int Index) {
+  if (Index == ThisArg)
+    return C.Object;
+  return unsigned(Index) < C.Args.size() ? C.Args[Index] : nullptr;
+}
+
 void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   PlaceID P = argPlace(C, E.Arg);
   switch (E.Kind) {
@@ -88,8 +94,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     break;
   case EffectKind::Clear:
   case EffectKind::Reset:
-    if (P != NoPlace)
-      emit(FactKind::Null, C.E).Dst = P;
+    clear(FactKind::Null, P, objectArg(C, E.Arg), C.E);
     break;
   case EffectKind::Remove:
     on(FactKind::Remove, P, C.E);
@@ -100,14 +105,14 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     exchange(C, E);
     break;
   case EffectKind::Forget:
-    if (P != NoPlace)
-      emit(FactKind::Forget, C.E).Dst = P;
+    clear(FactKind::Forget, P, objectArg(C, E.Arg), C.E);
     break;
   case EffectKind::RunInScope:
     runInScope(C, E);
     break;
   case EffectKind::RunInLoop:
-    runInLoop(C);
+  case EffectKind::RunInTest:
+    runInLoop(C, E.Kind == EffectKind::RunInTest);
     break;
   case EffectKind::RunOnce:
     runOnce(C, E);
@@ -117,10 +122,16 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
       emit(FactKind::Call, C.E).Callee = F;
     break;
   case EffectKind::BeginSession:
-    beginScope(ScopeForm::Session, C.E, SourceLocation(), 0);
+    startSession(C.E, nullptr);
     break;
   case EffectKind::EndSession:
-    endScope(NoScope, NoPlace, C.E);
+    stopSession(C.E);
+    break;
+  case EffectKind::CollectGarbage:
+    collectGarbage(C);
+    break;
+  case EffectKind::RunOnThread:
+    runOnThread(C.Args);
     break;
   case EffectKind::EndScope:
     endScopeByCall(C, E);
@@ -131,6 +142,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::Borrow:
   case EffectKind::QueryDefined:
   case EffectKind::QueryAlive:
+  case EffectKind::QueryDevice:
     break; // in the result, and in AssumptionFacts.cpp
   }
 }
@@ -164,6 +176,7 @@ void FactsBuilder::runInScope(const CallSite &C, const Effect &E) {
       beginScope(ScopeForm::Body, C.E, C.E->getEndLoc(), Depth);
   PlaceID Result = NoPlace;
   if (canWalkInPlace(F)) {
+    runsInPlace(Body);
     Result = walkInPlace(F, valueOf(Body), {}, C.E, loopOf(C.E),
                          /*ExtraDepth=*/1);
   } else {
@@ -182,13 +195,15 @@ void FactsBuilder::runInScope(const CallSite &C, const Effect &E) {
 void FactsBuilder::runOnce(const CallSite &C, const Effect &E) {
   const Expr *Body = callableArg(C, E.Arg);
   const FunctionDecl *F = Body ? resolveCallable(Body) : nullptr;
-  if (canWalkInPlace(F))
+  if (canWalkInPlace(F)) {
+    runsInPlace(Body);
     walkInPlace(F, valueOf(Body), {}, C.E, loopOf(C.E));
-  else if (Body)
+  } else if (Body) {
     forgetCaptures(Body);
+  }
 }
 
-void FactsBuilder::runInLoop(const CallSite &C) {
+void FactsBuilder::runInLoop(const CallSite &C, bool IsInTest) {
   const Expr *Body = callableArg(C, ThisArg);
   const FunctionDecl *F = Body ? resolveCallable(Body) : nullptr;
   if (!canWalkInPlace(F)) {
@@ -196,9 +211,15 @@ void FactsBuilder::runInLoop(const CallSite &C) {
       forgetCaptures(Arg);
     return;
   }
+  runsInPlace(Body);
   LoopInfo Info;
   Info.Loc = C.E->getBeginLoc();
   Info.Outer = loopOf(C.E);
+  Info.IsInTest = IsInTest;
+  Info.IsSmall = Info.IsOverModules =
+      llvm::any_of(C.Args, [&](const Expr *Arg) {
+        return Arg != Body && Unit.Types.holdsModules(Arg->getType());
+      });
   Out.Loops.push_back(Info);
   LoopID Loop = Out.Loops.size() - 1;
 

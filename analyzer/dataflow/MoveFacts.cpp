@@ -40,17 +40,21 @@ void FactsBuilder::forgetMoved(const CallSite &C) {
 void FactsBuilder::exchange(const CallSite &C, const Effect &E) {
   PlaceID P = argPlace(C, E.Arg);
   PlaceID Next = argPlace(C, E.Arg + 1);
-  auto Give = [&](PlaceID To, PlaceID From) {
-    if (From != NoPlace)
-      assign(To, From, C.E);
-    else if (To != NoPlace)
-      emit(FactKind::Forget, C.E).Dst = To;
+  auto Give = [&](PlaceID To, PlaceID From, const Expr *Written) {
+    if (From != NoPlace && To != NoPlace) {
+      assign(To, From, C.E, /*IsWeak=*/false, writesThrough(To, Written));
+    } else {
+      clear(FactKind::Forget, To, Written, C.E);
+    }
   };
   bool IsGiven = unsigned(E.Arg + 1) < C.Args.size();
   const Expr *Given = IsGiven ? stripWrappers(C.Args[E.Arg + 1]) : nullptr;
+  const Expr *Object = E.Arg == ThisArg               ? C.Object
+                       : unsigned(E.Arg) < C.Args.size() ? C.Args[E.Arg]
+                                                         : nullptr;
   if (E.Kind == EffectKind::Become && P != NoPlace &&
       (!Given || isa<CXXDefaultArgExpr, CXXNullPtrLiteralExpr>(Given))) {
-    emit(FactKind::Null, C.E).Dst = P;
+    clear(FactKind::Null, P, Object, C.E);
     return;
   }
   PlaceID Old = NoPlace;
@@ -58,9 +62,9 @@ void FactsBuilder::exchange(const CallSite &C, const Effect &E) {
     Old = temporary(C.E);
     assign(Old, P, C.E);
   }
-  Give(P, Next);
+  Give(P, Next, Object);
   if (E.Kind == EffectKind::Swap)
-    Give(Next, Old);
+    Give(Next, Old, Given);
   else if (E.Kind == EffectKind::Exchange && Old != NoPlace)
     setValue(C.E, Old);
 }

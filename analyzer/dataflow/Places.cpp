@@ -3,6 +3,7 @@
 
 #include "utils/AstUtils.h"
 #include "clang/AST/DeclCXX.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 
@@ -124,6 +125,45 @@ bool PlaceTable::isAdopted(PlaceID P) const {
     if (Places[P].IsAdopted)
       return true;
   return false;
+}
+
+bool PlaceTable::isOneOf(PlaceID P) const {
+  for (; P != NoPlace; P = Places[P].Base)
+    if (Places[P].IsOneOf)
+      return true;
+  return false;
+}
+
+void PlaceTable::noteSharing(PlaceID A, PlaceID B) {
+  if (A == B || A == NoPlace || B == NoPlace ||
+      llvm::is_contained(Sharers[A], B))
+    return;
+  Sharers[A].push_back(B);
+  Sharers[B].push_back(A);
+}
+
+std::vector<PlaceID> PlaceTable::sharersOf(PlaceID P, bool IsBound) {
+  std::vector<PlaceID> Result;
+  if (Sharers.empty())
+    return Result;
+  for (PlaceID Root = IsBound ? Places[P].Base : P; Root != NoPlace;
+       Root = Places[Root].Base) {
+    // What a pointer names is followed through pointers; two objects that one
+    // pointer may name are not one.
+    llvm::SmallVector<PlaceID, 4> Todo{Root}, Seen{Root};
+    while (!Todo.empty())
+      for (PlaceID Other : Sharers.lookup(Todo.pop_back_val())) {
+        if (llvm::is_contained(Seen, Other) ||
+            (!Places[Root].IsShared && !Places[Other].IsShared))
+          continue;
+        Seen.push_back(Other);
+        if (Places[Other].IsShared)
+          Todo.push_back(Other);
+        if (!isBelow(P, Other) && !isBelow(Other, P))
+          Result.push_back(rebase(P, Root, Other));
+      }
+  }
+  return Result;
 }
 
 /// The name that a structured binding gives to a part of what it takes apart.

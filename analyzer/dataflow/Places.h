@@ -52,8 +52,13 @@ struct PlaceInfo {
   unsigned Depth = 0;
   /// Its root outlives the function: a global, a member, a reference parameter.
   bool IsOuter = false;
-  /// A variable that leads to objects which others may look at, too.
+  /// It leads to objects which others may look at, too: a pointer or a
+  /// reference, or what has one.
   bool IsShared = false;
+  /// A reference: what is written to it is written to what it names.
+  bool IsReference = false;
+  /// It names one of several objects, all of which it holds.
+  bool IsOneOf = false;
   /// A variable that may be read where no path of the graph leads: see
   /// BodyIndex::Exposed.
   bool IsExposed = false;
@@ -89,6 +94,13 @@ public:
   bool isElementPath(PlaceID P) const;
   bool isAdopted(PlaceID P) const;
 
+  /// \p A and \p B may name one object.
+  void noteSharing(PlaceID A, PlaceID B);
+  /// The other places that may be the one that is written by writing to \p P.
+  /// \p IsBound: \p P itself is made to name another object.
+  std::vector<PlaceID> sharersOf(PlaceID P, bool IsBound);
+  bool isOneOf(PlaceID P) const;
+
   /// As the user wrote it: `t.best`, `cache[...]`, `hidden`.
   std::string name(PlaceID P, const clang::ASTContext &Ctx) const;
 
@@ -99,6 +111,7 @@ private:
   std::vector<PlaceInfo> Places;
   std::map<Key, PlaceID> Index;
   llvm::DenseMap<PlaceID, llvm::SmallVector<PlaceID, 4>> Children;
+  llvm::DenseMap<PlaceID, llvm::SmallVector<PlaceID, 2>> Sharers;
 };
 
 enum class StorageKind {

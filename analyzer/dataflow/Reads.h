@@ -5,7 +5,7 @@
 #ifndef TENSORSCOPE_DATAFLOW_READS_H
 #define TENSORSCOPE_DATAFLOW_READS_H
 
-#include "dataflow/Facts.h"
+#include "dataflow/StorageFlow.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tensorscope {
@@ -20,11 +20,16 @@ public:
 
   /// Some path from \p F on reads \p Root before it is written again.
   bool isReadAfter(const Fact &F, PlaceID Root) const;
+  /// The same for the paths that \p Before, the state at \p F, leaves.
+  bool isReadAfter(const Fact &F, PlaceID Root, const State &Before,
+                   StorageFlow &Flow) const;
 
   /// The facts of its block around \p F, and its number among them.
   std::pair<const std::vector<Fact> *, unsigned> position(const Fact &F) const;
 
 private:
+  bool isRead(const Fact &F) const;
+
   const FunctionFacts &Facts;
   llvm::DenseSet<PlaceID> Captured;
   llvm::DenseMap<const Fact *, std::pair<BlockID, unsigned>> Positions;

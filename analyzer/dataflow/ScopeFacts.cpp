@@ -26,6 +26,7 @@ ScopeID FactsBuilder::beginScope(ScopeForm Form, const Stmt *At,
   Info.Begin = At;
   Info.EndLoc = End;
   Info.Depth = Depth;
+  Info.Loop = loopOf(At);
   Out.Scopes.push_back(Info);
   ScopeID ID = Out.Scopes.size() - 1;
   emit(FactKind::ScopeBegin, At).Scope = ID;

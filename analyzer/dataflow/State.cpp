@@ -184,6 +184,32 @@ void StateStore::assign(State &S, const Fact &A) {
     set(S, Part, withVia(std::move(V), S, Part, &A));
 }
 
+void StateStore::forget(State &S, PlaceID P) {
+  eraseSubtree(S, P);
+  set(S, P, Value::unknown());
+}
+
+void StateStore::forgetSharers(State &S, const Fact &Write) {
+  bool IsBound = F.Places[Write.Dst].IsShared && !Write.IsThrough;
+  std::vector<PlaceID> Sharers = F.Places.sharersOf(Write.Dst, IsBound);
+  if (Sharers.empty())
+    return;
+  // What is added to one may have been added to the other.
+  bool IsAdded = Write.Kind == FactKind::Assign && Write.IsWeak;
+  Value Added;
+  for (PlaceID Source : Write.Sources)
+    Added = unite(Added, valueAt(S, Source));
+  for (PlaceID Sharer : Sharers) {
+    if (F.Places.length(Sharer) > MaxPathLength)
+      continue;
+    if (IsAdded)
+      set(S, Sharer,
+          unite(valueAt(S, Sharer), withVia(Added, S, Sharer, &Write)));
+    else
+      forget(S, Sharer);
+  }
+}
+
 void StateStore::replaceStorage(State &S, StorageID Old, StorageID New) {
   llvm::SmallVector<std::pair<PlaceID, Value>, 8> Changed;
   for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It) {
@@ -319,6 +345,7 @@ State StateStore::merge(const State &A, const State &B) {
   M.Noted.clear();
   std::set_union(A.Noted.begin(), A.Noted.end(), B.Noted.begin(),
                  B.Noted.end(), std::back_inserter(M.Noted));
+  M.StoppedOuter |= B.StoppedOuter;
   if (A.Scopes != B.Scopes || B.ScopesUnknown) {
     M.ScopesUnknown = true;
     size_t Common = 0;

@@ -90,10 +90,12 @@ struct State {
   llvm::SmallVector<const clang::ValueDecl *, 2> Noted;
   /// Paths with different scopes open met here.
   bool ScopesUnknown = false;
+  /// A session of the caller's was stopped, or it was not: bit 1, bit 0.
+  unsigned char StoppedOuter = 1;
 
   friend bool operator==(const State &A, const State &B) {
     return A.ScopesUnknown == B.ScopesUnknown && A.Scopes == B.Scopes &&
-           A.Noted == B.Noted &&
+           A.StoppedOuter == B.StoppedOuter && A.Noted == B.Noted &&
            A.Places == B.Places && A.Statuses == B.Statuses &&
            A.Guards == B.Guards;
   }
@@ -126,6 +128,9 @@ public:
   /// was.
   void removeReleased(State &S, PlaceID P);
   void assign(State &S, const Fact &A);
+  void forget(State &S, PlaceID P);
+  /// What other places may be the one that \p Write wrote to is not known.
+  void forgetSharers(State &S, const Fact &Write);
   void create(State &S, const Fact &C);
   void setGuard(State &S, GuardID G, bool Value);
   void dropGuards(State &S, const clang::ValueDecl *V);

@@ -148,14 +148,16 @@ void StorageFlow::apply(State &S, const Fact &F) {
     break;
   case FactKind::Assign:
     Store.assign(S, F);
+    Store.forgetSharers(S, F);
     break;
   case FactKind::Null:
     Store.eraseSubtree(S, F.Dst);
     Store.set(S, F.Dst, Value());
+    Store.forgetSharers(S, F);
     break;
   case FactKind::Forget:
-    Store.eraseSubtree(S, F.Dst);
-    Store.set(S, F.Dst, Value::unknown());
+    Store.forget(S, F.Dst);
+    Store.forgetSharers(S, F);
     break;
   case FactKind::Remove:
     Store.removeReleased(S, F.Src);
@@ -183,6 +185,9 @@ void StorageFlow::apply(State &S, const Fact &F) {
     break;
   case FactKind::ScopeForget:
     forgetScope(S, F);
+    break;
+  case FactKind::SessionForget:
+    forgetSession(S, F);
     break;
   case FactKind::SetGuard:
     Store.setGuard(S, F.Guard, F.Value);
@@ -232,7 +237,7 @@ void StorageFlow::ask(State &S, const Fact &F) {
 /// Which of several storages a handle or an element names is not known.
 static bool isAmbiguous(StateStore &Store, const FunctionFacts &Facts,
                         const State &S, PlaceID P) {
-  if (!Store.isOwn(S, P))
+  if (!Store.isOwn(S, P) || Facts.Places.isOneOf(P))
     return true;
   if (!Facts.Places[P].IsHandle && !Facts.Places.isElementPath(P))
     return false;
@@ -273,91 +278,6 @@ void StorageFlow::keep(State &S, const Fact &F) {
     StorageStatus Status = S.status(Storage);
     Status.MaybeKept = true;
     Store.setStatus(S, Storage, Status);
-  }
-}
-
-ScopeID StorageFlow::endedBy(const State &S, const Fact &F) const {
-  auto IsSession = [&](ScopeID ID) {
-    return Facts.Scopes[ID].Form == ScopeForm::Session;
-  };
-  bool Ends = F.Kind == FactKind::ScopeEnd;
-  // A session that is open is closed first.
-  bool Begins = F.Kind == FactKind::ScopeBegin && IsSession(F.Scope);
-  auto Open = llvm::find_if(llvm::reverse(S.Scopes), [&](ScopeID ID) {
-    return Begins || F.Scope == NoScope ? IsSession(ID) : ID == F.Scope;
-  });
-  return (Ends || Begins) && Open != S.Scopes.rend() ? *Open : NoScope;
-}
-
-void StorageFlow::beginScope(State &S, const Fact &F) {
-  endScope(S, F);
-  S.Scopes.push_back(F.Scope);
-}
-
-void StorageFlow::endScope(State &S, const Fact &F) {
-  if (ScopeID Ended = endedBy(S, F))
-    endRegion(S, Ended, F);
-}
-
-void StorageFlow::forgetScope(State &S, const Fact &F) {
-  auto InDoubt = [&](ScopeID ID) {
-    return F.Scope == NoScope ? Facts.Scopes[ID].Form == ScopeForm::Guard
-                              : ID == F.Scope;
-  };
-  if (F.Value) {
-    S.ScopesUnknown = true;
-    return;
-  }
-  if (llvm::none_of(S.Scopes, InDoubt))
-    return;
-  llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Owned;
-  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
-    if (It->second.Owner != NoScope && InDoubt(It->second.Owner))
-      Owned.push_back(*It);
-  for (auto &[Storage, Status] : Owned) {
-    Status.Owner = NoScope;
-    if (Status.How == Life::Live)
-      Status.How = Life::Unknown;
-    Store.setStatus(S, Storage, Status);
-  }
-  llvm::erase_if(S.Scopes, InDoubt);
-  S.ScopesUnknown = true;
-}
-
-/// What an adopted object reaches when a scope ends is its own.
-void StorageFlow::keepAdopted(State &S) {
-  for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It)
-    if (Facts.Places.isAdopted(It->first))
-      for (const Held &H : It->second.Storages) {
-        StorageStatus Status = S.status(H.Storage);
-        Status.MaybeKept = true;
-        Store.setStatus(S, H.Storage, Status);
-      }
-}
-
-void StorageFlow::endRegion(State &S, ScopeID Scope, const Fact &F) {
-  keepAdopted(S);
-  std::vector<StorageID> Result;
-  if (F.Kind == FactKind::ScopeEnd && F.Src != NoPlace)
-    Result = Store.reachable(S, F.Src);
-  llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Owned;
-  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
-    if (It->second.Owner == Scope)
-      Owned.push_back(*It);
-  for (auto &[Storage, Status] : Owned) {
-    Status.Owner = NoScope;
-    if (llvm::is_contained(Result, Storage)) {
-      Status.IsScopeResult = true;
-    } else if (Status.How == Life::Live) {
-      Status.How = Status.MaybeKept ? Life::Unknown : Life::Ended;
-      Status.Where = &F;
-    }
-    Store.setStatus(S, Storage, Status);
-  }
-  while (!S.Scopes.empty()) {
-    ScopeID Last = S.Scopes.pop_back_val();
-    if (Last == Scope)
-      break;
   }
 }
 

@@ -27,6 +27,9 @@ public:
   void forEachFact(
       llvm::function_ref<void(const Fact &, llvm::ArrayRef<State>)> Visit);
 
+  /// Takes \p S past \p F; false when no path can go on.
+  bool step(State &S, const Fact &F) { return transfer(S, F); }
+
   /// Tensors that a number is read out of: too small for a scope to matter.
   std::set<StorageID> oneElementStorages();
 
@@ -54,6 +57,7 @@ private:
   void beginScope(State &S, const Fact &F);
   void endScope(State &S, const Fact &F);
   void forgetScope(State &S, const Fact &F);
+  void forgetSession(State &S, const Fact &F);
   void keepAdopted(State &S);
   void endRegion(State &S, ScopeID Scope, const Fact &F);
   bool assumeDefined(State &S, const Fact &F);

@@ -52,6 +52,10 @@ struct SummaryStore {
   std::vector<SummarySource> Sources;
 };
 
+/// What a function leaves of the session of its caller's thread. Unclear: it
+/// depends on the path.
+enum class SessionEffect { None, Starts, Stops, Replaces, Unclear };
+
 struct Summary {
   std::vector<Path> Released;
   /// On some paths only: the caller can't know.
@@ -66,6 +70,11 @@ struct Summary {
   std::vector<SummaryStore> Result;
   /// It may end the scope of a guard that it did not open.
   bool MayEndScope = false;
+  SessionEffect Sessions = SessionEffect::None;
+  /// It makes or calls something in a loop that is not over a model's layers.
+  bool WorksInLoop = false;
+  /// Each call of it gives memory back that is kept for later use.
+  bool CollectsGarbage = false;
   /// What a result by reference refers to, if that is always the same.
   std::optional<Path> Reference;
   /// First tensor made with no scope open that does not leave the function,

@@ -22,6 +22,8 @@ public:
     collectStatuses();
     collectStores();
     findCreationInside();
+    Result.Sessions = sessionEffect();
+    findWork();
     if (F.Function->getReturnType()->isReferenceType() &&
         F.Returned.size() == 1 && *F.Returned.begin() != NoPlace)
       Result.Reference = pathOf(*F.Returned.begin());
@@ -40,6 +42,8 @@ private:
   void collectStatuses();
   void collectStores();
   void findCreationInside();
+  SessionEffect sessionEffect() const;
+  void findWork();
   SummaryStore storeFor(PlaceID P);
   SummarySource sourceFor(StorageID S);
   unsigned newIndex(StorageID S);
@@ -237,6 +241,40 @@ void SummaryBuilder::findCreationInside() {
         Before, [](const State &S) { return !S.isInScope(); });
     if (IsCreation && Loop == NoLoop && IsUnscoped && !Result.MakesInside)
       Result.MakesInside = cast<Expr>(Fact.At);
+  });
+}
+
+SessionEffect SummaryBuilder::sessionEffect() const {
+  unsigned Open = 0, Stopped = 0, Mixed = 0;
+  for (const State &S : Exit) {
+    Open += llvm::any_of(S.Scopes, [&](ScopeID ID) {
+      return F.Scopes[ID].Form == ScopeForm::Session && !F.Scopes[ID].Guard;
+    });
+    Stopped += S.StoppedOuter == 2;
+    Mixed += S.StoppedOuter == 3;
+  }
+  auto IsOfAll = [&](unsigned Count) { return Count == Exit.size(); };
+  if (Exit.empty() || (Open == 0 && Stopped == 0 && Mixed == 0))
+    return SessionEffect::None;
+  if (Mixed || (Open && !IsOfAll(Open)) || (Stopped && !IsOfAll(Stopped)))
+    return SessionEffect::Unclear;
+  return Open && Stopped ? SessionEffect::Replaces
+         : Open          ? SessionEffect::Starts
+                         : SessionEffect::Stops;
+}
+
+/// What it does in loops, and what each call of it does.
+void SummaryBuilder::findWork() {
+  Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State>) {
+    bool IsWork = Fact.Kind == FactKind::Create ||
+                  Fact.Kind == FactKind::CreateInside ||
+                  Fact.Kind == FactKind::Call;
+    LoopID Loop = Fact.Loop;
+    while (Loop != NoLoop && F.Loops[Loop].IsOverModules)
+      Loop = F.Loops[Loop].Outer;
+    Result.WorksInLoop |= IsWork && Loop != NoLoop;
+    Result.CollectsGarbage |= Fact.Kind == FactKind::CollectGarbage &&
+                              !Fact.Value && Fact.Loop == NoLoop;
   });
 }
 

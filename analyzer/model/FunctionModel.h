@@ -50,6 +50,10 @@ enum class EffectKind {
   OneElement,   ///< its tensor has one element, whatever made it
   QueryDefined, ///< true when the handle holds a tensor
   QueryAlive,   ///< true when the storage has not been released
+  QueryDevice,  ///< the same answer for as long as the program runs
+  CollectGarbage, ///< gives memory back that is only kept for later use
+  RunOnThread,    ///< the callable argument runs on a thread of its own
+  RunInTest,      ///< a test runs the callable argument, many times
 };
 
 struct Effect {

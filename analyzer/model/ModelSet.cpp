@@ -16,6 +16,7 @@ namespace {
 struct TypeRow {
   std::string Name;
   TypeRole Role = TypeRole::None;
+  std::string LongLived;
 };
 
 /// A scalar `verb` or `verb(argument)`, the argument a number or `this`.
@@ -80,6 +81,10 @@ constexpr Word<EffectKind> EffectWords[] = {
     {"one-element", EffectKind::OneElement},
     {"query-defined", EffectKind::QueryDefined},
     {"query-alive", EffectKind::QueryAlive},
+    {"query-device", EffectKind::QueryDevice},
+    {"collect-garbage", EffectKind::CollectGarbage},
+    {"run-on-thread", EffectKind::RunOnThread},
+    {"run-in-test", EffectKind::RunInTest},
 };
 
 constexpr Word<TypeRole> RoleWords[] = {
@@ -90,9 +95,9 @@ constexpr Word<TypeRole> RoleWords[] = {
     {"none", TypeRole::None},
 };
 
-constexpr llvm::StringRef Keys[] = {"version", "types",  "functions", "name",
-                                    "is",      "names",  "effects",   "result",
-                                    "uses-tensors"};
+constexpr llvm::StringRef Keys[] = {
+    "version", "types",   "functions", "name",         "is",
+    "names",   "effects", "result",    "uses-tensors", "long-lived"};
 
 template <typename T, size_t N>
 std::optional<T> meaning(const Word<T> (&Words)[N], llvm::StringRef Name) {
@@ -178,6 +183,7 @@ template <> struct MappingTraits<TypeRow> {
   static void mapping(IO &IO, TypeRow &Row) {
     IO.mapRequired("name", Row.Name);
     IO.mapRequired("is", Row.Role);
+    IO.mapOptional("long-lived", Row.LongLived);
   }
 };
 
@@ -221,6 +227,7 @@ struct ModelSet::Tables {
   llvm::StringMap<const FunctionModel *> Exact;
   std::vector<std::pair<llvm::GlobPattern, const FunctionModel *>> Patterns;
   llvm::StringMap<TypeRole> Types;
+  llvm::StringMap<std::string> LongLived;
 };
 
 ModelSet::ModelSet() : T(std::make_unique<Tables>()) {}
@@ -267,8 +274,11 @@ llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
     return llvm::createStringError(
         In.error(), FirstError + keySuggestion(FirstError, Keys));
 
-  for (const TypeRow &Row : File.Types)
+  for (const TypeRow &Row : File.Types) {
     T->Types[Row.Name] = Row.Role;
+    if (!Row.LongLived.empty())
+      T->LongLived[Row.Name] = Row.LongLived;
+  }
   for (const FunctionRow &Row : File.Functions) {
     T->Rows.push_back(std::make_unique<FunctionModel>(toModel(Row)));
     const FunctionModel *Model = T->Rows.back().get();
@@ -299,6 +309,11 @@ const FunctionModel *ModelSet::function(llvm::StringRef QualifiedName) const {
 
 TypeRole ModelSet::type(llvm::StringRef QualifiedName) const {
   return T->Types.lookup(QualifiedName);
+}
+
+llvm::StringRef ModelSet::longLived(llvm::StringRef QualifiedName) const {
+  auto It = T->LongLived.find(QualifiedName);
+  return It == T->LongLived.end() ? llvm::StringRef() : It->second;
 }
 
 ModelSet ModelSet::builtin() {

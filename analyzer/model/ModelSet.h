@@ -36,6 +36,10 @@ public:
   /// The role of a class by its qualified name, without its bases' roles.
   TypeRole type(llvm::StringRef QualifiedName) const;
 
+  /// What objects of a class are that a program makes once ("model"), "no" for
+  /// a class that is none; empty if no row says it.
+  llvm::StringRef longLived(llvm::StringRef QualifiedName) const;
+
 private:
   struct Tables;
   std::unique_ptr<Tables> T;

@@ -115,6 +115,82 @@ TypeRole TypeModel::membersRole(const CXXRecordDecl *RD) {
   return TypeRole::None;
 }
 
+bool TypeModel::holdsModules(QualType T) {
+  constexpr unsigned MaxDepth = 5;
+  return holdsModules(T, MaxDepth);
+}
+
+bool TypeModel::holdsModules(QualType T, unsigned Depth) {
+  if (T.isNull() || Depth == 0)
+    return false;
+  T = T.getCanonicalType().getNonReferenceType();
+  while (T->isPointerType() || T->isArrayType())
+    T = T->isPointerType() ? T->getPointeeType()
+                           : QualType(T->getArrayElementTypeNoTypeQual(), 0);
+  if (role(T) == TypeRole::Module)
+    return true;
+  const CXXRecordDecl *RD = T->getAsCXXRecordDecl();
+  if (!RD || !RD->hasDefinition() || role(T) == TypeRole::None)
+    return false;
+  bool HasModules = false, HasOther = false;
+  auto Add = [&](QualType Part) {
+    bool IsModule = holdsModules(Part, Depth - 1);
+    HasModules |= IsModule;
+    HasOther |= !IsModule && carriesTensors(Part);
+  };
+  if (!isLibraryDecl(RD, SM)) {
+    for (const FieldDecl *Field : RD->getDefinition()->fields())
+      Add(Field->getType());
+  } else if (const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD)) {
+    for (const TemplateArgument &A : Spec->getTemplateArgs().asArray())
+      if (A.getKind() == TemplateArgument::Type)
+        Add(A.getAsType());
+      else if (A.getKind() == TemplateArgument::Pack)
+        for (const TemplateArgument &P : A.pack_elements())
+          if (P.getKind() == TemplateArgument::Type)
+            Add(P.getAsType());
+  }
+  return HasModules && !HasOther;
+}
+
+/// What a smart pointer or a module holder owns.
+static QualType ownedType(const CXXRecordDecl *RD) {
+  const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD);
+  std::string Name = qualifiedName(RD);
+  bool Owns = Name == "std::unique_ptr" || Name == "std::shared_ptr" ||
+              Name == "torch::nn::ModuleHolder";
+  if (Owns && Spec &&
+      Spec->getTemplateArgs()[0].getKind() == TemplateArgument::Type)
+    return Spec->getTemplateArgs()[0].getAsType();
+  return QualType();
+}
+
+llvm::StringRef TypeModel::longLived(QualType T) {
+  const CXXRecordDecl *RD =
+      T.isNull() ? nullptr : T.getCanonicalType()->getAsCXXRecordDecl();
+  if (!RD || !RD->hasDefinition())
+    return "";
+  if (QualType Owned = ownedType(RD); !Owned.isNull())
+    return longLived(Owned);
+  llvm::StringRef Named =
+      RD->getIdentifier() ? Models.longLived(qualifiedName(RD)) : "";
+  if (!Named.empty())
+    return Named == "no" ? "" : Named;
+  RD = RD->getDefinition();
+  for (const CXXBaseSpecifier &Base : RD->bases())
+    if (llvm::StringRef Kind = longLived(Base.getType()); !Kind.empty())
+      return Kind;
+  // Its parameters are members, or layers that are members.
+  bool IsModule = role(T) == TypeRole::Module;
+  return IsModule && llvm::any_of(RD->fields(),
+                                  [&](const FieldDecl *Field) {
+                                    return carriesTensors(Field->getType()) ||
+                                           !longLived(Field->getType()).empty();
+                                  })
+             ? "model"
+             : "";
+}
+
 bool TypeModel::sharesContents(QualType T) {
   T = T.getCanonicalType();
   if (T->isReferenceType() || T->isPointerType())
@@ -169,10 +245,22 @@ static unsigned heldArguments(const CXXRecordDecl *RD) {
 bool TypeModel::argumentsShare(const CXXRecordDecl *RD) {
   if (recordRole(RD) == TypeRole::None)
     return false;
+  return heldArguments(RD) == 0 || heldArgumentsShare(RD);
+}
+
+bool TypeModel::sharesElements(QualType T) {
+  T = T.getCanonicalType().getNonReferenceType();
+  if (T->isArrayType())
+    return sharesContents(QualType(T->getArrayElementTypeNoTypeQual(), 0));
+  const CXXRecordDecl *RD = T->getAsCXXRecordDecl();
+  return RD && isLibraryDecl(RD, SM) && heldArgumentsShare(RD);
+}
+
+bool TypeModel::heldArgumentsShare(const CXXRecordDecl *RD) {
   const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD);
   unsigned Held = Spec ? heldArguments(RD) : 0;
   if (Held == 0)
-    return true;
+    return false;
   auto Shares = [&](const TemplateArgument &A) {
     return A.getKind() == TemplateArgument::Type &&
            sharesContents(A.getAsType());

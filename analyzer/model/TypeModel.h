@@ -35,16 +35,29 @@ public:
            R == TypeRole::Module;
   }
 
+  /// True for a module, a holder or a pointer to one, and for what has nothing
+  /// but those in it: a container of them, a pair, a block of layers.
+  bool holdsModules(clang::QualType T);
+
+  /// What an object is that a program makes once and keeps: "model",
+  /// "optimizer", "data set", "data loader"; behind a holder or a smart
+  /// pointer, too. Empty for anything else.
+  llvm::StringRef longLived(clang::QualType T);
+
   /// True where others may look at what an object of that type leads to: a
   /// pointer, a reference, a view or an iterator, and what has one. A handle is
   /// none: the tensor that it is given is its own.
   bool sharesContents(clang::QualType T);
+  /// True for a container of such.
+  bool sharesElements(clang::QualType T);
 
 private:
   TypeRole recordRole(const clang::CXXRecordDecl *RD);
   TypeRole computeRecordRole(const clang::CXXRecordDecl *RD);
   TypeRole templateArgumentsRole(const clang::CXXRecordDecl *RD);
+  bool holdsModules(clang::QualType T, unsigned Depth);
   TypeRole membersRole(const clang::CXXRecordDecl *RD);
+  bool heldArgumentsShare(const clang::CXXRecordDecl *RD);
   bool argumentsShare(const clang::CXXRecordDecl *RD);
   bool membersShare(const clang::CXXRecordDecl *RD);
 

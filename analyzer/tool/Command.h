@@ -5,6 +5,7 @@
 #ifndef TENSORSCOPE_TOOL_COMMAND_H
 #define TENSORSCOPE_TOOL_COMMAND_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/CommandLine.h"
 #include <memory>
 #include <vector>
@@ -33,6 +34,11 @@ public:
   /// Does its work; the result is an ExitCode.
   virtual int run() = 0;
 
+  /// Whether another program reads its words, options included. Such a command
+  /// gets them by runWith().
+  virtual bool passesWordsOn() const { return false; }
+  virtual int runWith(llvm::ArrayRef<const char *>) { return run(); }
+
 protected:
   /// Prints `tensorscope NAME: error: what` and gives the exit code for it.
   int refuse(const llvm::Twine &What) const;
@@ -43,6 +49,8 @@ protected:
 };
 
 std::unique_ptr<Command> makeCheckCommand();
+std::unique_ptr<Command> makeReplCommand();
+std::unique_ptr<Command> makeReportCommand();
 std::unique_ptr<Command> makeRunCommand();
 
 /// All sub-commands, in the order of the help.

@@ -19,6 +19,8 @@ std::vector<std::unique_ptr<Command>> makeCommands() {
   std::vector<std::unique_ptr<Command>> Commands;
   Commands.push_back(makeCheckCommand());
   Commands.push_back(makeRunCommand());
+  Commands.push_back(makeReportCommand());
+  Commands.push_back(makeReplCommand());
   return Commands;
 }
 

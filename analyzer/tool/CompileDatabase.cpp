@@ -9,6 +9,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
+#include <map>
 
 namespace json = llvm::json;
 using clang::tooling::CompileCommand;
@@ -23,15 +24,50 @@ static llvm::Error problem(const llvm::Twine &Text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), Text);
 }
 
+/// The databases in a folder, in its `build`, or in the folders of that.
+static std::vector<std::string> databasesIn(llvm::StringRef Folder) {
+  std::vector<std::string> Found;
+  auto Look = [&](llvm::StringRef In) {
+    llvm::SmallString<256> File(In);
+    llvm::sys::path::append(File, DatabaseName);
+    if (llvm::sys::fs::exists(File))
+      Found.push_back(std::string(File));
+  };
+  Look(Folder);
+  llvm::SmallString<256> Build(Folder);
+  llvm::sys::path::append(Build, "build");
+  if (Found.empty())
+    Look(Build);
+  std::error_code Failure;
+  if (!Found.empty())
+    return Found;
+  for (llvm::sys::fs::directory_iterator It(Build, Failure), End;
+       !Failure && It != End; It.increment(Failure))
+    Look(It->path());
+  return Found;
+}
+
+/// The nearest one at or above \p Start.
+static llvm::Expected<std::string> findDatabase(llvm::StringRef Start) {
+  std::string Absolute = absolutePath(Start);
+  for (llvm::StringRef Folder = Absolute; !Folder.empty();
+       Folder = llvm::sys::path::parent_path(Folder)) {
+    std::vector<std::string> Found = databasesIn(Folder);
+    llvm::sort(Found);
+    if (Found.size() > 1)
+      return problem("several build folders have a " + DatabaseName + ": " +
+                     llvm::join(Found, ", ") + "; name one with -p");
+    if (!Found.empty())
+      return Found.front();
+  }
+  return problem("no " + DatabaseName + " in " + Absolute +
+                 " or above it; name its folder with -p");
+}
+
 static llvm::Expected<std::string> locate(llvm::StringRef Location,
                                           llvm::StringRef StartPath) {
-  if (Location.empty()) {
-    llvm::StringRef Start = StartPath.empty() ? "." : StartPath;
-    if (auto Found = findUpward(Start, {DatabaseName}))
-      return *Found;
-    return problem("no " + DatabaseName + " in " + absolutePath(Start) +
-                   " or above it; name its folder with -p");
-  }
+  if (Location.empty())
+    return findDatabase(StartPath.empty() ? "." : StartPath);
   llvm::SmallString<256> Path(Location);
   if (llvm::sys::fs::is_directory(Path))
     llvm::sys::path::append(Path, DatabaseName);
@@ -48,6 +84,13 @@ static std::string withLine(llvm::StringRef File, llvm::StringRef Message) {
           .match(Message, &Parts))
     return (File + ":" + Parts[1] + ": " + Parts[2]).str();
   return (File + ": " + Message).str();
+}
+
+/// Without a word in it there is no compiler, and nothing to read flags from.
+static bool isEmptyCommand(const json::Object &Entry) {
+  if (const json::Array *Arguments = Entry.getArray("arguments"))
+    return Arguments->empty();
+  return Entry.getString("command")->trim().empty();
 }
 
 /// The reader in Clang's Tooling says neither which entry is wrong nor why.
@@ -69,8 +112,22 @@ static llvm::Error checkShape(llvm::StringRef File, const json::Value &Root) {
         return Complain("has no string \"" + Key + "\"");
     if (!Entry->getString("command") && !Entry->getArray("arguments"))
       return Complain("has neither \"command\" nor \"arguments\"");
+    if (isEmptyCommand(*Entry))
+      return Complain("has an empty command: it must name the compiler");
   }
   return llvm::Error::success();
+}
+
+/// A file that links give other names is checked under its first one.
+static void dropOtherNames(std::vector<CompileCommand> &Commands) {
+  std::map<llvm::sys::fs::UniqueID, std::string> Names;
+  llvm::erase_if(Commands, [&](const CompileCommand &Command) {
+    llvm::sys::fs::UniqueID ID;
+    if (llvm::sys::fs::getUniqueID(Command.Filename, ID))
+      return false; // it does not exist: that is told elsewhere
+    return Names.try_emplace(ID, Command.Filename).first->second !=
+           Command.Filename;
+  });
 }
 
 llvm::Expected<CompileDatabase>
@@ -111,6 +168,7 @@ CompileDatabase::load(llvm::StringRef Location, llvm::StringRef StartPath) {
                     [](const CompileCommand &A, const CompileCommand &B) {
                       return A.Filename < B.Filename;
                     });
+  dropOtherNames(Database.Commands);
   return Database;
 }
 

@@ -16,7 +16,8 @@ namespace tensorscope {
 class CompileDatabase {
 public:
   /// Reads the database that \p Location (a file, or a folder that holds one)
-  /// names; when it is empty, the nearest one at or above \p StartPath.
+  /// names; when it is empty, the nearest one at or above \p StartPath, in a
+  /// folder, in its `build`, or in a folder of that.
   static llvm::Expected<CompileDatabase> load(llvm::StringRef Location,
                                               llvm::StringRef StartPath);
 

@@ -51,6 +51,10 @@ int main(int Argc, const char **Argv) {
     return refuse(
         ("no command '" + First + "'; try 'tensorscope --help'").str());
 
+  for (auto &C : Commands)
+    if (C->name() == First && C->passesWordsOn())
+      return C->runWith(llvm::ArrayRef(Argv + 2, Argv + Argc));
+
   std::string Complaints;
   llvm::raw_string_ostream Errors(Complaints);
   std::vector<const char *> Arguments(Argv, Argv + Argc);

@@ -88,6 +88,33 @@ static llvm::Expected<std::string> interpreterOf(llvm::StringRef Text) {
   return Words[0].str();
 }
 
+/// Whether LibTorch's code is part of the program's own file. Nothing comes
+/// before its functions there. A file without symbols tells nothing.
+static bool hasTorchInside(const ELF64LEFile &File) {
+  // Each LibTorch has it, and programs that link our runtime don't define it.
+  constexpr llvm::StringLiteral Dispatcher =
+      "_ZN3c1010Dispatcher13realSingletonEv";
+  auto Sections = llvm::expectedToOptional(File.sections());
+  if (!Sections)
+    return false;
+  for (const auto &Section : *Sections) {
+    if (Section.sh_type != llvm::ELF::SHT_SYMTAB &&
+        Section.sh_type != llvm::ELF::SHT_DYNSYM)
+      continue;
+    auto Symbols = llvm::expectedToOptional(File.symbols(&Section));
+    auto Names =
+        llvm::expectedToOptional(File.getStringTableForSymtab(Section));
+    if (!Symbols || !Names)
+      continue;
+    for (const auto &Symbol : *Symbols) {
+      auto Name = llvm::expectedToOptional(Symbol.getName(*Names));
+      if (Symbol.isDefined() && Name && *Name == Dispatcher)
+        return true;
+    }
+  }
+  return false;
+}
+
 static llvm::Error checkElf(llvm::StringRef Program, llvm::StringRef Bytes,
                             llvm::StringRef Preload) {
   auto Library = llvm::MemoryBuffer::getFile(Preload, /*IsText=*/false,
@@ -108,6 +135,10 @@ static llvm::Error checkElf(llvm::StringRef Program, llvm::StringRef Bytes,
     return problem(
         Program + ": built for another processor (" +
         llvm::ELF::convertEMachineToArchName(Header.e_machine) + ")");
+  if (hasTorchInside(*Theirs))
+    return problem(Program + ": has LibTorch linked into it statically, so its "
+                             "calls can't be seen; link it with LibTorch's "
+                             "shared libraries");
   auto Segments = Theirs->program_headers();
   if (!Segments)
     return problem(Program + ": " + llvm::toString(Segments.takeError()));

@@ -15,12 +15,25 @@ class BodyVisitor : public RecursiveASTVisitor<BodyVisitor> {
 public:
   explicit BodyVisitor(BodyIndex &Index) : Index(Index) {}
 
+  void finish() {
+    for (const auto &[V, Count] : Unaccounted)
+      if (Count > 0)
+        Index.WrittenElsewhere.insert(V);
+  }
+
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
   bool TraverseLambdaExpr(LambdaExpr *L) {
     note(L);
-    for (Expr *Init : L->capture_inits())
+    const LambdaCapture *Capture = L->capture_begin();
+    for (Expr *Init : L->capture_inits()) {
+      const auto *Ref = dyn_cast_or_null<DeclRefExpr>(Init);
+      if (Ref && (Capture++)->getCaptureKind() == LCK_ByRef)
+        Index.Captured.insert(Ref);
+      else if (!Ref)
+        ++Capture;
       TraverseStmt(Init);
+    }
     return true;
   }
   bool TraverseDecl(Decl *D) {
@@ -57,6 +70,8 @@ public:
     return branch(S, [&] { return RecursiveASTVisitor::TraverseSwitchStmt(S); });
   }
   bool TraverseConditionalOperator(ConditionalOperator *S) {
+    Index.ArmOf[stripWrappers(S->getTrueExpr())] = S;
+    Index.ArmOf[stripWrappers(S->getFalseExpr())] = S;
     return branch(
         S, [&] { return RecursiveASTVisitor::TraverseConditionalOperator(S); });
   }
@@ -77,6 +92,8 @@ public:
   bool VisitCompoundStmt(CompoundStmt *S) {
     for (const Stmt *Child : S->body()) {
       statement(Child);
+      if (const auto *E = dyn_cast<Expr>(Child))
+        Index.BlockOf[stripWrappers(E)] = S;
       if (isa<DeclStmt>(Child))
         Index.BlockEnd[Child] = S->getEndLoc();
     }
@@ -105,25 +122,68 @@ public:
     Index.HasErrors |= E->containsErrors();
     return true;
   }
+  bool TraverseCompoundStmt(CompoundStmt *S,
+                            DataRecursionQueue * /*Queue*/ = nullptr) {
+    const IfStmt *Outer = CurrentSkip;
+    VisitCompoundStmt(S);
+    for (Stmt *Child : S->body()) {
+      TraverseStmt(Child);
+      const auto *If = dyn_cast<IfStmt>(Child);
+      if (If && !If->getElse() && skipsTheRest(If->getThen()))
+        CurrentSkip = If;
+    }
+    CurrentSkip = Outer;
+    return true;
+  }
   bool VisitCallExpr(CallExpr *E) {
     note(E);
+    if (Handlers != 0)
+      Index.Handled.insert(E);
+    if (CurrentSkip)
+      Index.SkippedBy[E] = CurrentSkip;
+    if (const auto *Name =
+            dyn_cast<DeclRefExpr>(E->getCallee()->IgnoreParenImpCasts()))
+      Index.CalledNames.insert(Name);
+    give(E, E->arguments());
+    if (const FunctionDecl *F = E->getDirectCallee();
+        F && qualifiedName(F) == "std::async")
+      runOnThread(E->arguments());
     if (const FunctionDecl *F = E->getDirectCallee())
       Index.Callees.push_back(F);
-    if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E))
+    if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E)) {
       object(Member->getImplicitObjectArgument(), E);
-    else if (const auto *Op = dyn_cast<CXXOperatorCallExpr>(E))
-      if (Op->isAssignmentOp() && Op->getOperator() == OO_Equal)
+      giveOne(E, Member->getImplicitObjectArgument());
+    }
+    if (const auto *Op = dyn_cast<CXXOperatorCallExpr>(E))
+      if (Op->isAssignmentOp() && Op->getOperator() == OO_Equal) {
         object(Op->getArg(0), E);
+        reassign(Op->getArg(0));
+      }
     return true;
   }
   bool VisitDeclRefExpr(DeclRefExpr *E) {
     if (Handlers != 0)
       Index.Exposed.insert(E->getDecl());
+    ++Unaccounted[E->getDecl()];
+    return true;
+  }
+  bool VisitMemberExpr(MemberExpr *E) {
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(stripWrappers(E->getBase())))
+      Index.LookedAt.insert(Ref);
+    return true;
+  }
+  bool VisitImplicitCastExpr(ImplicitCastExpr *E) {
+    // Its value is taken, or it is bound to what can't write to it.
+    if (E->getCastKind() == CK_LValueToRValue ||
+        (E->getCastKind() == CK_NoOp && E->getType().isConstQualified()))
+      account(E->getSubExpr());
     return true;
   }
   bool VisitUnaryOperator(UnaryOperator *E) {
-    if (E->isIncrementDecrementOp())
+    if (E->isIncrementDecrementOp()) {
       note(E);
+      write(E->getSubExpr(), E);
+    }
     if (E->getOpcode() == UO_AddrOf)
       if (const DeclRefExpr *Ref = variableOf(E->getSubExpr()))
         Index.Exposed.insert(Ref->getDecl());
@@ -139,14 +199,20 @@ public:
   }
   bool VisitCXXConstructExpr(CXXConstructExpr *E) {
     note(E);
+    if (!E->getConstructor()->isCopyOrMoveConstructor())
+      give(E, E->arguments());
+    std::string Class = qualifiedName(E->getConstructor()->getParent());
+    if (Class == "std::thread" || Class == "std::jthread")
+      runOnThread(E->arguments());
     Index.Callees.push_back(E->getConstructor());
     return true;
   }
   bool VisitBinaryOperator(BinaryOperator *E) {
+    if (E->isAssignmentOp())
+      write(E->getLHS(), E);
     if (E->getOpcode() == BO_Assign) {
       object(E->getLHS(), E);
-      if (const auto *Ref = dyn_cast<DeclRefExpr>(stripWrappers(E->getLHS())))
-        Index.Reassigned.insert(Ref->getDecl());
+      reassign(E->getLHS());
     }
     return true;
   }
@@ -177,6 +243,65 @@ private:
       Index.LoopOf[E] = Current;
     if (CurrentBranch)
       Index.BranchOf[E] = CurrentBranch;
+  }
+  static bool skipsTheRest(const Stmt *S) {
+    if (const auto *Block = dyn_cast<CompoundStmt>(S))
+      return !Block->body_empty() && skipsTheRest(Block->body_back());
+    return isa<ContinueStmt, ReturnStmt>(S);
+  }
+  template <class Range> void runOnThread(Range Args) {
+    for (const Expr *Arg : Args)
+      if (const Expr *Lambda = stripWrappers(Arg); isa<LambdaExpr>(Lambda))
+        Index.OnThread.insert(Lambda);
+  }
+  template <class Range> void give(const Expr *Call, Range Args) {
+    for (const Expr *Arg : Args)
+      giveOne(Call, Arg);
+  }
+  /// The outermost call around a name is visited first.
+  void giveOne(const Expr *Call, const Expr *Arg) {
+    if (const DeclRefExpr *Ref = namedIn(Arg))
+      Index.GivenTo.try_emplace(Ref, Call);
+  }
+  /// `net` in `net`, `*net`, `&net`, `net.get()`, `net->`.
+  static const DeclRefExpr *namedIn(const Expr *E) {
+    while (E) {
+      E = stripWrappers(E);
+      if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+        return Ref;
+      const auto *Unary = dyn_cast<UnaryOperator>(E);
+      const auto *Op = dyn_cast<CXXOperatorCallExpr>(E);
+      const auto *Call = dyn_cast<CXXMemberCallExpr>(E);
+      const auto *Copy = dyn_cast<CXXConstructExpr>(E);
+      bool IsPointed =
+          Op && (Op->getOperator() == OO_Star || Op->getOperator() == OO_Arrow);
+      const CXXMethodDecl *Method = Call ? Call->getMethodDecl() : nullptr;
+      bool IsGet = Method && Method->getDeclName().isIdentifier() &&
+                   (Method->getName() == "get" || Method->getName() == "ptr");
+      E = Unary && (Unary->getOpcode() == UO_Deref ||
+                    Unary->getOpcode() == UO_AddrOf)
+              ? Unary->getSubExpr()
+          : IsPointed                       ? Op->getArg(0)
+          : IsGet                           ? Call->getImplicitObjectArgument()
+          : Copy && Copy->getNumArgs() == 1 ? Copy->getArg(0)
+                                            : nullptr;
+    }
+    return nullptr;
+  }
+  void account(const Expr *E) {
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParens()))
+      --Unaccounted[Ref->getDecl()];
+  }
+  void write(const Expr *Target, const Expr *At) {
+    const auto *Ref = dyn_cast<DeclRefExpr>(Target->IgnoreParens());
+    if (!Ref)
+      return;
+    account(Ref);
+    Index.Writes[Ref->getDecl()].push_back({At, Current});
+  }
+  void reassign(const Expr *Target) {
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(stripWrappers(Target)))
+      Index.Reassigned.insert(Ref->getDecl());
   }
   void object(const Expr *Object, const Expr *Call) {
     // `list[i] = x` writes to the list.
@@ -234,72 +359,24 @@ private:
   BodyIndex &Index;
   const Stmt *Current = nullptr;
   const Stmt *CurrentBranch = nullptr;
+  const IfStmt *CurrentSkip = nullptr;
+  /// Mentions of a variable that are neither reads nor writes of its value.
+  llvm::DenseMap<const ValueDecl *, int> Unaccounted;
   unsigned Handlers = 0; ///< around the expression that is visited
 };
-
-std::optional<int64_t> constantValue(const Expr *E, const ASTContext &Ctx) {
-  Expr::EvalResult Result;
-  if (!E || E->isValueDependent() || !E->EvaluateAsInt(Result, Ctx))
-    return std::nullopt;
-  return Result.Val.getInt().getExtValue();
-}
-
-std::optional<unsigned> forIterations(const ForStmt *For,
-                                      const ASTContext &Ctx) {
-  const auto *Decl = dyn_cast_or_null<DeclStmt>(For->getInit());
-  const auto *Var = Decl && Decl->isSingleDecl()
-                        ? dyn_cast<VarDecl>(Decl->getSingleDecl())
-                        : nullptr;
-  const auto *Cond = dyn_cast_or_null<BinaryOperator>(For->getCond());
-  if (!Var || !Cond || !Cond->isComparisonOp())
-    return std::nullopt;
-  const auto *Left = dyn_cast<DeclRefExpr>(stripWrappers(Cond->getLHS()));
-  if (!Left || Left->getDecl() != Var)
-    return std::nullopt;
-  auto First = constantValue(Var->getInit(), Ctx);
-  auto Last = constantValue(Cond->getRHS(), Ctx);
-  if (!First || !Last)
-    return std::nullopt;
-  int64_t Count = *Last > *First ? *Last - *First : *First - *Last;
-  if (Cond->getOpcode() == BO_LE || Cond->getOpcode() == BO_GE)
-    ++Count;
-  return static_cast<unsigned>(std::min<int64_t>(Count, UINT32_MAX));
-}
-
-std::optional<unsigned> rangeIterations(const CXXForRangeStmt *For,
-                                        const ASTContext &Ctx) {
-  const Expr *Range = For->getRangeInit();
-  QualType T = Range->getType().getNonReferenceType().getCanonicalType();
-  if (const auto *Array = Ctx.getAsConstantArrayType(T))
-    return Array->getSize().getLimitedValue(UINT32_MAX);
-  if (const auto *List = dyn_cast<InitListExpr>(stripWrappers(Range)))
-    return List->getNumInits();
-  const auto *RD = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
-      T->getAsCXXRecordDecl());
-  if (RD && qualifiedName(RD) == "std::array")
-    return RD->getTemplateArgs()[1].getAsIntegral().getLimitedValue(UINT32_MAX);
-  return std::nullopt;
-}
 
 } // namespace
 
 BodyIndex indexBody(const FunctionDecl *F) {
   BodyIndex Index;
+  Index.Function = F;
   BodyVisitor Visitor(Index);
   if (const auto *Ctor = dyn_cast<CXXConstructorDecl>(F))
     for (const CXXCtorInitializer *Init : Ctor->inits())
       Visitor.TraverseStmt(Init->getInit());
   Visitor.TraverseStmt(F->getBody());
+  Visitor.finish();
   return Index;
-}
-
-std::optional<unsigned> constantIterations(const Stmt *Loop,
-                                           const ASTContext &Ctx) {
-  if (const auto *For = dyn_cast<ForStmt>(Loop))
-    return forIterations(For, Ctx);
-  if (const auto *Range = dyn_cast<CXXForRangeStmt>(Loop))
-    return rangeIterations(Range, Ctx);
-  return std::nullopt;
 }
 
 } // namespace tensorscope

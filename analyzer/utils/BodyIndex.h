@@ -14,7 +14,15 @@
 
 namespace tensorscope {
 
+/// An assignment, an increment or a decrement of a variable by its name.
+struct ScalarWrite {
+  const clang::Expr *At = nullptr;
+  /// The innermost loop around it.
+  const clang::Stmt *Loop = nullptr;
+};
+
 struct BodyIndex {
+  const clang::FunctionDecl *Function = nullptr;
   /// Innermost loop around a call, a construction or a declaration.
   llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> LoopOf;
   /// Innermost loop around a loop.
@@ -28,11 +36,35 @@ struct BodyIndex {
   llvm::DenseSet<const clang::Expr *> Discarded;
   /// The call or assignment whose object or left side a name is.
   llvm::DenseMap<const clang::DeclRefExpr *, const clang::Expr *> ObjectOf;
-  /// Pointers that are assigned after their declaration.
+  /// The block that an expression statement stands in.
+  llvm::DenseMap<const clang::Expr *, const clang::CompoundStmt *> BlockOf;
+  /// Calls in exception handlers.
+  llvm::DenseSet<const clang::Stmt *> Handled;
+  /// The `if (...) continue;`, or `return`, that comes before a call in a block
+  /// around it.
+  llvm::DenseMap<const clang::Stmt *, const clang::IfStmt *> SkippedBy;
+  /// Names of functions that are called there.
+  llvm::DenseSet<const clang::DeclRefExpr *> CalledNames;
+  /// The call that a variable is given to, itself, pointed to, or as its
+  /// object.
+  llvm::DenseMap<const clang::DeclRefExpr *, const clang::Expr *> GivenTo;
+  /// Lambdas that a `std::thread`, `jthread` or `async` is given.
+  llvm::DenseSet<const clang::Expr *> OnThread;
+  /// Names of variables that a lambda refers to.
+  llvm::DenseSet<const clang::DeclRefExpr *> Captured;
+  /// Names of variables that a member is taken of.
+  llvm::DenseSet<const clang::DeclRefExpr *> LookedAt;
+  /// The conditional operator that an expression is an arm of.
+  llvm::DenseMap<const clang::Expr *, const clang::Expr *> ArmOf;
+  /// Pointers and positions that are assigned after their declaration.
   llvm::DenseSet<const clang::ValueDecl *> Reassigned;
   /// Variables whose address is taken, or that an exception handler names: they
   /// may be read where the graph of the body has no path to.
   llvm::DenseSet<const clang::ValueDecl *> Exposed;
+  llvm::DenseMap<const clang::ValueDecl *, llvm::SmallVector<ScalarWrite, 2>>
+      Writes;
+  /// Variables that a pointer, a reference or a lambda may write to.
+  llvm::DenseSet<const clang::ValueDecl *> WrittenElsewhere;
   /// End of the block around a declaration.
   llvm::DenseMap<const clang::Stmt *, clang::SourceLocation> BlockEnd;
   /// Something in the body did not compile.
@@ -43,10 +75,6 @@ struct BodyIndex {
 };
 
 BodyIndex indexBody(const clang::FunctionDecl *F);
-
-/// Number of iterations of a loop whose bounds are constants, if they are.
-std::optional<unsigned> constantIterations(const clang::Stmt *Loop,
-                                           const clang::ASTContext &Ctx);
 
 } // namespace tensorscope
 

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+void use(const torch::Tensor &x);
+
 using tensorscope::with_torch;
 
 struct Cache {
@@ -33,6 +35,7 @@ void notAdopted(const torch::Tensor &input) {
     cache.latest = input.exp();
     // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: tensor made in this scope is stored in 'cache.latest', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
   });
+  use(cache.latest);
 }
 // Another object than the adopted one.
 void adoptedBeside(const torch::Tensor &input) {
@@ -42,6 +45,7 @@ void adoptedBeside(const torch::Tensor &input) {
     other.latest = input.exp();
     // CHECK-MESSAGES: :[[@LINE-1]]:18: warning: tensor made in this scope is stored in 'other.latest', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
   });
+  use(other.latest);
 }
 // A gradient that is assigned belongs to its leaf.
 void assignedGradient(const torch::Tensor &weight) {
@@ -138,4 +142,92 @@ std::vector<torch::Tensor> eachOfAnotherList(const torch::Tensor &x) {
     tensorscope::retain(t);
   return list;
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: tensor made in this scope is returned while the scope is open: it is released when the scope ends; return 'scope.retain(list)' [tensorscope-unretained-escape]
+}
+
+//===- Read on the paths alone that retained it ---------------------------===//
+
+void readWhereItWasRetained(const torch::Tensor &x, bool k) {
+  torch::Tensor y;
+  tensorscope::Scope s;
+  y = x * 2;
+  if (k)
+    s.retain(y);
+  s.close();
+  if (k)
+    use(y);
+}
+void readWhereItWasRetainedAfterAReturn(const torch::Tensor &x, int n) {
+  torch::Tensor y;
+  tensorscope::Scope s;
+  y = x * 2;
+  const bool keeps = n > 3;
+  if (keeps)
+    tensorscope::retain(y);
+  s.close();
+  if (n <= 3)
+    return;
+  use(y);
+}
+void readOnTheOtherPath(const torch::Tensor &x, bool k) {
+  torch::Tensor y;
+  tensorscope::Scope s;
+  y = x * 2;
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: tensor made in this scope is stored in 'y', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+  if (k)
+    s.retain(y);
+  s.close();
+  if (!k)
+    use(y);
+}
+
+//===- A local that nobody reads after the block --------------------------===//
+
+void scratchOutsideTheBlock(const torch::Tensor &x) {
+  torch::Tensor scratch;
+  tensorscope::with_torch([&] {
+    scratch = x * 2;
+    return scratch.sum().item<float>();
+  });
+}
+void scratchOfALoop(const std::vector<torch::Tensor> &xs) {
+  torch::Tensor scratch;
+  for (const auto &x : xs)
+    tensorscope::with_torch([&] {
+      scratch = x * 2;
+      return scratch.sum().item<float>();
+    });
+}
+void scratchThatIsSetAnew(const torch::Tensor &x, const torch::Tensor &older) {
+  torch::Tensor scratch;
+  tensorscope::with_torch([&] { scratch = x * 2; });
+  scratch = older;
+  use(scratch);
+}
+void readAfterTheBlock(const torch::Tensor &x) {
+  torch::Tensor scratch;
+  tensorscope::with_torch([&] {
+    scratch = x * 2;
+    // CHECK-MESSAGES: :[[@LINE-1]]:13: warning: tensor made in this scope is stored in 'scratch', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+  });
+  use(scratch);
+}
+void readInTheNextBlock(const std::vector<torch::Tensor> &xs) {
+  torch::Tensor last;
+  for (const auto &x : xs)
+    tensorscope::with_torch([&] {
+      if (last.defined())
+        last.sum();
+      last = x * 2;
+      // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor made in this scope is stored in 'last', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+    });
+}
+// A lambda with a name may run again.
+void readByALambdaWithAName(const torch::Tensor &x) {
+  torch::Tensor last;
+  auto show = [&] { return last.sum(); };
+  tensorscope::with_torch([&] {
+    last = x * 2;
+    // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: tensor made in this scope is stored in 'last', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
+  });
+  show();
 }

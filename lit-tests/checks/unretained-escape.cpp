@@ -219,7 +219,7 @@ void fromInnerToOuter(const torch::Tensor &input) {
       kept = input * 3;
       // CHECK-MESSAGES: :[[@LINE-1]]:12: warning: tensor made in this scope is stored in 'kept', which outlives the scope: it is released when the scope ends; 'retain' it or return it from the scope [tensorscope-unretained-escape]
     });
-    log_tensor(torch::zeros({3}));
+    log_tensor(kept);
   });
 }
 void namedBody(Tracker &t, const torch::Tensor &input) {

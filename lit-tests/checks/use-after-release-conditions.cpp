@@ -147,3 +147,136 @@ struct Entries {
     return torch::stack(held).sum().item<float>();
   }
 };
+
+//===- A variable that stands for a condition -----------------------------===//
+
+void standsForAComparison(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  const bool big = n > 3;
+  if (big)
+    tensorscope::release(y);
+  if (n > 3)
+    return;
+  use(y);
+}
+void askedInWordsFirst(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  const bool big = n > 3;
+  if (n > 3)
+    tensorscope::release(y);
+  if (!big)
+    use(y);
+}
+void standsForADenial(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  const bool small = !(n > 3);
+  if (!small)
+    tensorscope::release(y);
+  if (n >= 4)
+    return;
+  use(y);
+}
+void standsForBoth(const torch::Tensor &x, int n, bool k) {
+  auto y = x * 2;
+  const bool both = n > 3 && k;
+  if (both)
+    tensorscope::release(y);
+  if (n > 3 && k)
+    return;
+  use(y);
+}
+void askedOneByOne(const torch::Tensor &x, int n, bool k) {
+  auto y = x * 2;
+  const bool both = n > 3 && k;
+  if (both)
+    tensorscope::release(y);
+  if (!k)
+    use(y);
+}
+void standsForEither(const torch::Tensor &x, int n, bool k) {
+  auto y = x * 2;
+  bool either;
+  either = n > 3 || k;
+  if (either)
+    tensorscope::release(y);
+  if (n > 3 || k)
+    return;
+  use(y);
+}
+void standsForAnother(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  const bool big = n > 3;
+  const bool small = !big;
+  if (big)
+    tensorscope::release(y);
+  if (small)
+    use(y);
+}
+void standsThoughTheNumberChanges(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  const bool big = n > 3;
+  if (n > 3)
+    tensorscope::release(y);
+  n = 0;
+  if (big)
+    return;
+  use(y);
+}
+void turnedRound(const torch::Tensor &x, bool done) {
+  auto y = x * 2;
+  if (done)
+    tensorscope::release(y);
+  done = !done;
+  if (done)
+    use(y);
+}
+void turnedRoundTwice(const torch::Tensor &x, bool done) {
+  auto y = x * 2;
+  if (done)
+    tensorscope::release(y);
+  done = !done;
+  done = !done;
+  if (done)
+    use(y);
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: use of 'y' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+void standsForAlive(const torch::Tensor &x, bool k) {
+  auto y = x * 2;
+  if (k)
+    tensorscope::release(y);
+  const bool isThere = tensorscope::alive(y);
+  if (isThere)
+    use(y);
+}
+// What the function says can't be known, but it was asked about the same.
+bool isBig(int n);
+void standsForACall(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  const bool big = isBig(n);
+  if (big)
+    tensorscope::release(y);
+  if (isBig(n))
+    return;
+  use(y);
+}
+void theOtherWay(const torch::Tensor &x, int n) {
+  auto y = x * 2;
+  const bool big = n > 3;
+  if (big)
+    tensorscope::release(y);
+  if (n <= 3)
+    return;
+  use(y);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: use of 'y' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}
+// The number that is asked about is not the one that the variable stands for.
+void changedInBetween(const torch::Tensor &x, int n, int m) {
+  auto y = x * 2;
+  const bool big = n > 3;
+  n = m;
+  if (big)
+    tensorscope::release(y);
+  if (big)
+    use(y);
+  // CHECK-MESSAGES: :[[@LINE-1]]:5: warning: use of 'y' after it was released: its memory is gone for every alias and view [tensorscope-use-after-release]
+}

@@ -10,9 +10,11 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
 # Variant: the program, the level, and the benchmark. What is compared with what runs the same benchmark: a loop that is
 # written with a scope is another machine code, even where the scope is nothing.
@@ -25,6 +27,9 @@ VARIANTS = {
     "step in a scope, level off": ("with", "off", "training_step_in_scopes"),
     "step in a scope, level scopes": ("with", "scopes", "training_step_in_scopes"),
     "step in a scope, level full": ("with", "full:leaks=0", "training_step_in_scopes"),
+    "resnet in a scope, not linked": ("without", None, "resnet_in_scopes"),
+    "resnet in a scope, level scopes": ("with", "scopes", "resnet_in_scopes"),
+    "resnet in a scope, level full": ("with", "full:leaks=0", "resnet_in_scopes"),
     "a + b, not linked": ("without", None, "small_addition"),
     "a + b, linked, no scope": ("with", "scopes", "small_addition"),
     "a + b, level full, no scope": ("with", "full:leaks=0", "small_addition"),
@@ -38,6 +43,15 @@ VARIANTS = {
     "empty scope, level full": ("with", "full:leaks=0", "empty_scope"),
     "scope with one tensor": ("with", "scopes", "scope_with_one_tensor"),
 }
+# Other tools that look for leaks, on the program that never heard of the library; with `--peers` only.
+PEERS = {
+    "step, AddressSanitizer": ("asan", None, "training_step"),
+    "step, heaptrack": ("heaptrack", None, "training_step"),
+    "step, valgrind memcheck": ("memcheck", None, "training_step"),
+    "a + b, AddressSanitizer": ("asan", None, "small_addition"),
+    "a + b, heaptrack": ("heaptrack", None, "small_addition"),
+    "a + b, valgrind memcheck": ("memcheck", None, "small_addition"),
+}
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -48,14 +62,19 @@ def run(programs, variant, min_time):
     environment = dict(os.environ, OMP_NUM_THREADS="1", MALLOC_TRIM_THRESHOLD_="1073741824",
                        MALLOC_MMAP_THRESHOLD_="1073741824")
     environment.pop("TENSORSCOPE_OPTIONS", None)
+    environment["ASAN_OPTIONS"] = "detect_leaks=1"
+    environment["LSAN_OPTIONS"] = "exitcode=0"
     if level:
         environment["TENSORSCOPE_OPTIONS"] = f"level={level}"
     command = [*programs[program], f"--benchmark_filter=^{benchmark}$", "--benchmark_format=json",
                f"--benchmark_min_time={min_time}"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([word.replace("{folder}", folder) for word in command], env=environment, capture_output=True,
+                              text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"compare.py: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
-    results = json.loads(done.stdout)["benchmarks"]
+    text = done.stdout
+    results = json.loads(text[text.index("{"):text.rindex("}") + 1])["benchmarks"]  # heaptrack writes around it
     if len(results) != 1:
         sys.exit(f"compare.py: {' '.join(programs[program])} has no benchmark '{benchmark}'")
     result = results[0]
@@ -116,6 +135,9 @@ def main():
     parser.add_argument("--without", required=True, help="the program built without the library")
     parser.add_argument("--with", dest="with_", required=True, help="the program that links it")
     parser.add_argument("--run", help="the command line `tensorscope`, to run the first one through `tensorscope run`")
+    parser.add_argument("--asan", help="the first one built with AddressSanitizer, for `--peers`")
+    parser.add_argument("--peers", action="store_true",
+                        help="compare other tools as well: AddressSanitizer, and heaptrack and valgrind where installed")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--min-time", type=float, default=0.2, help="seconds a variant runs for in a round")
     parser.add_argument("--only", default="", help="run the variants that start with this, such as 'a + b'")
@@ -126,6 +148,15 @@ def main():
     programs = {"without": [arguments.without], "with": [arguments.with_]}
     if arguments.run:
         programs["run"] = [arguments.run, "run", "--", arguments.without]
+    if arguments.peers:
+        VARIANTS.update(PEERS)
+        if arguments.asan:
+            programs["asan"] = [arguments.asan]
+        if shutil.which("heaptrack"):
+            programs["heaptrack"] = [shutil.which("heaptrack"), "-o", "{folder}/heap", arguments.without]
+        if shutil.which("valgrind"):
+            programs["memcheck"] = [shutil.which("valgrind"), "--tool=memcheck", "--leak-check=full", "--quiet",
+                                    "--log-file=/dev/null", arguments.without]
     for program, *_ in programs.values():
         if not os.access(program, os.X_OK):
             parser.error(f"{program} is no program: build the target bench first")

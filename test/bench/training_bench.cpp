@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The workloads whose costs compare.py compares: a training step, a small operator, an empty scope.
+// The workloads whose costs compare.py compares: training steps, a small operator, an empty scope.
 // Built with and without the library; see CMakeLists.txt.
+#include "resnet.h"
+
 #include <tensorscope/tensorscope.h>
 
 #include <torch/torch.h>
@@ -46,6 +48,29 @@ void training_step_in_scopes(benchmark::State& state) {
     benchmark::DoNotOptimize(tensorscope::with_torch([&] { return training.step(); }));
 }
 BENCHMARK(training_step_in_scopes)->Unit(benchmark::kMicrosecond);
+
+/// Forward and backward of eight pictures.
+struct Pictures {
+  bench::ResNet18 net;
+  torch::Tensor data = torch::randn({8, 3, 64, 64});
+  torch::Tensor target = torch::randint(0, 1000, {8});
+
+  float step() {
+    net->zero_grad();
+    auto loss = nn::functional::cross_entropy(net->forward(data), target);
+    loss.backward();
+    return loss.item<float>();
+  }
+};
+
+void resnet_in_scopes(benchmark::State& state) {
+  torch::manual_seed(1);
+  Pictures pictures;
+  tensorscope::with_torch([&] { return pictures.step(); });
+  for (auto _ : state)
+    benchmark::DoNotOptimize(tensorscope::with_torch([&] { return pictures.step(); }));
+}
+BENCHMARK(resnet_in_scopes)->Unit(benchmark::kMillisecond);
 
 constexpr int additions = 1000;
 

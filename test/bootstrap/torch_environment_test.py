@@ -10,7 +10,8 @@ import unittest
 from sandbox import SOURCE, Sandbox
 
 VERIFY = SOURCE / "cmake/bootstrap/verify_torch.py"
-REQUIREMENTS = {"torch": "2.15.0", "nvidia-cuda-runtime": "13.2.86", "nvidia-cuda-cupti": "13.2.86"}
+REQUIREMENTS = {"torch": "2.15.0", "nvidia-cuda-runtime": "13.2.86", "nvidia-cuda-crt": "13.2.86",
+                "nvidia-cuda-cupti": "13.2.86"}
 # A python3 that makes an environment whose pip installs what the folder `wheel` beside it holds.
 MAKES_AN_ENVIRONMENT = """
 case "$*" in

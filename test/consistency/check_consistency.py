@@ -21,10 +21,13 @@ ARROWS = {
     "runtime/src/platform": [],
     "runtime/src/options.inc": [],
     "runtime/src/core": ["runtime/include", "runtime/src/options.inc", "runtime/src/platform"],
-    "runtime/src/report": ["runtime/include", "runtime/src/core", "runtime/src/platform", "runtime/src/hooks"],
+    "runtime/src/formats": [],
+    "runtime/src/report": [
+        "runtime/include", "runtime/src/core", "runtime/src/platform", "runtime/src/hooks", "runtime/src/formats",
+    ],
     "runtime/src/hooks": ["runtime/include", "runtime/src/core", "runtime/src/platform"],
     "runtime": [
-        "runtime/include", "runtime/src/options.inc", "runtime/src/platform", "runtime/src/core", "runtime/src/report",
+        "runtime/include", "runtime/src/options.inc", "runtime/src/platform", "runtime/src/core", "runtime/src/report", "runtime/src/formats",
         "runtime/src/hooks",
     ],
 }

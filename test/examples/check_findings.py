@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `tensorscope check` on one twin of the example and compares its findings with expected-findings.tsv.
 
-  check_findings.py --tool TENSORSCOPE --build FOLDER_WITH_COMPILE_COMMANDS planted|clean
+  check_findings.py --tool TENSORSCOPE --build FOLDER_WITH_COMPILE_COMMANDS planted|clean|workloads
 """
 import argparse
 import json
@@ -45,7 +45,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", required=True)
     parser.add_argument("--build", required=True)
-    parser.add_argument("twin", choices=("planted", "clean"))
+    parser.add_argument("twin", choices=("planted", "clean", "workloads"))
     args = parser.parse_args()
     wanted, got = expected(args.twin), found(args.tool, args.build, args.twin)
     for name, line, rule in sorted(wanted - got):

@@ -32,17 +32,19 @@ def marked(folder, twin):
                 yield source.relative_to(folder).as_posix(), number, line.rsplit("// LEAKS ", 1)[1].strip()
 
 
-def place(site, folder):
-    """File and line of the program's innermost frame."""
+def place(site, folder, twin):
+    """File and line of the innermost frame in the twin's own files; of the program's, where it has none there."""
+    places = []
     for frame in site["stack"]:
         if frame["user"]:
             path = pathlib.Path(frame["file"])
-            return (path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)), frame["line"]
-    return "", 0
+            places.append((path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path), frame["line"]))
+    return next((one for one in places if one[0].startswith(twin + "/")), places[0] if places else ("", 0))
 
 
-def leaks_in(report, folder):
-    return {(*place(leak["site"], folder), leak["kind"], leak["site"]["count"], leak["bytes"]) for leak in report["leaks"]}
+def leaks_in(report, folder, twin):
+    return {(*place(leak["site"], folder, twin), leak["kind"], leak["site"]["count"], leak["bytes"])
+            for leak in report["leaks"]}
 
 
 def run(program):
@@ -60,7 +62,7 @@ def differences(folder, twin, status, report):
     if report is None:
         yield f"ended with status {status} and wrote no report"
         return
-    wanted, got = expected(folder, twin), leaks_in(report, folder)
+    wanted, got = expected(folder, twin), leaks_in(report, folder, twin)
     yield from (f"not reported: {row}" for row in sorted(wanted - got))
     yield from (f"reported, but not planted: {row}" for row in sorted(got - wanted))
     right_status = STATUS_OF_LEAKS if wanted else 0

@@ -19,6 +19,7 @@ TENSORSCOPE_INLINE_NAMESPACE {
 /// What happened on one thread for one kind of device. Counts are of storages, not of handles.
 struct DeviceStats {
   c10::DeviceType device = c10::DeviceType::CPU;
+  bool pinned = false; ///< memory of the CPU that another device reads; counted apart from the CPU's other memory
   /// A number that the library gives: 0 for the first thread it saw. Given again after a thread ended; the
   /// figures then carry on.
   std::uint64_t thread = 0;
@@ -38,15 +39,28 @@ struct DeviceStats {
   std::uint64_t peak = 0;
 };
 
+/// What an allocator of a device other than the CPU has in hand, in its own figures; or, `pinned`, that of memory of the
+/// CPU which the device reads. A cached block is none of the program's, and yet not free: three figures, never one.
+struct DeviceMemory {
+  c10::Device device = c10::Device(c10::DeviceType::CPU);
+  bool pinned = false;
+  std::uint64_t live = 0;     ///< blocks that the program holds
+  std::uint64_t bytes = 0;    ///< of these, as the allocator rounds them
+  std::uint64_t cached = 0;   ///< bytes that are kept for later allocations
+  std::uint64_t reserved = 0; ///< bytes taken from the system: live and cached
+  std::uint64_t peak = 0;     ///< most live bytes at once
+};
+
 /// All figures, since the library was loaded. Reading them stops nothing: figures of a thread that is running
 /// can differ by what it did meanwhile.
 struct TENSORSCOPE_API Stats {
   std::vector<DeviceStats> threads; ///< one entry a thread and device that has any figure
+  std::vector<DeviceMemory> memory; ///< one entry for each device that has allocated, and for its pinned memory
   std::uint64_t unobserved = 0;     ///< tensors made in scopes that no observer saw (not owned by any scope)
   std::uint64_t refused_nodes = 0;  ///< autograd nodes that would not say what they keep
 
   /// The sum over all threads; `peak` is the largest of theirs.
-  DeviceStats total(c10::DeviceType device = c10::DeviceType::CPU) const;
+  DeviceStats total(c10::DeviceType device = c10::DeviceType::CPU, bool pinned = false) const;
 };
 
 /// One storage that a scope or session of this thread owns.
@@ -76,11 +90,23 @@ struct GcReport {
   c10::DeviceType device = c10::DeviceType::CPU;
   std::uint64_t live = 0;  ///< storages with bytes
   std::uint64_t bytes = 0;
+  c10::DeviceIndex index = 0;
+  bool pinned = false;        ///< memory of the CPU that the device reads
+  std::uint64_t cached = 0;   ///< bytes that the allocator still keeps for later
+  std::uint64_t reserved = 0; ///< bytes taken from the system: live and cached
 };
 
 /// How `expect_no_leaks` measures.
 struct LeakExpectation {
-  int warmup = 1; ///< runs before the one that counts, for caches and lazily made state
+  int warmup = 1; ///< runs before the one that counts, for caches and lazily made state; 0 or less: none
+};
+
+/// A place of which a run kept tensors.
+struct KeptTensors {
+  std::string made_by; ///< "aten::ones Float [250] on cpu": the operator, and what the first of them is
+  std::string stack;   ///< the program's frames, a line each
+  std::int64_t storages = 0;
+  std::int64_t bytes = 0;
 };
 
 /// The answer of `expect_no_leaks`: true when nothing was kept. Printable, for test frameworks:
@@ -88,12 +114,15 @@ struct LeakExpectation {
 struct TENSORSCOPE_API LeakCheck {
   std::int64_t storages = 0; ///< live after minus live before
   std::int64_t bytes = 0;
+  std::vector<KeptTensors> places; ///< of what is more, the largest first, at most 20; at level `full` only
+  bool counted = true;             ///< false at level `off`, where every check holds
   explicit operator bool() const { return storages <= 0 && bytes <= 0; }
+  /// One line, and at level `full` the places below it, each with its stack.
   std::string message() const;
 };
 
 #if defined(TENSORSCOPE_DISABLED)
-inline DeviceStats Stats::total(c10::DeviceType) const { return {}; }
+inline DeviceStats Stats::total(c10::DeviceType, bool) const { return {}; }
 inline std::string LeakReport::text() const { return "SUMMARY: tensorscope is disabled\n"; }
 inline std::string LeakCheck::message() const { return "tensorscope is disabled"; }
 inline Stats stats() { return {}; }
@@ -114,9 +143,11 @@ TENSORSCOPE_API LeakReport check_leaks();
 /// nothing that can be reached, and is slow; a loop that needs it needs a scope instead.
 TENSORSCOPE_API std::vector<GcReport> gc();
 
-/// Runs `function` `warmup` times, then once more, and says whether that last run kept CPU memory.
+/// Runs `function` `warmup` times, then once more, and says whether that last run kept CPU memory, and at level `full`
+/// from which places.
 ///
-/// Counts the whole process: keep other threads quiet meanwhile. An exception of `function` goes through.
+/// Counts the whole process: keep other threads quiet meanwhile. An exception of `function` goes through. What a run
+/// makes in the place of what it frees is not kept.
 TENSORSCOPE_API LeakCheck expect_no_leaks(const std::function<void()>& function, LeakExpectation how = {});
 #endif
 

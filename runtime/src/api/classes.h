@@ -65,7 +65,7 @@ class Classes {
   }
 
   void keep(const at::Tensor& tensor, Class kept_as) {
-    hooks::for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) { keep(storage, kept_as); });
+    hooks::for_each_needed_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) { keep(storage, kept_as); });
   }
 
   bool any_undecided() const {

@@ -5,6 +5,7 @@
 #include "api/classes.h"
 #include "api/escapes.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/library_calls.h"
 #include "hooks/making.h"
 #include "hooks/observer.h"
@@ -34,6 +35,11 @@ void keep_for_owners(Region& region, Classes& classes, std::vector<at::Tensor>& 
     if (tensor.defined() && gradient_of(tensor).defined() && !classes.undecided(tensor)) {
       classes.keep(gradient_of(tensor), Class::adopted);
       roots.push_back(gradient_of(tensor));
+    }
+  }
+  for (const auto& registered : region.registered.items()) {
+    if (const auto tensor = hooks::lock_tensor(registered.object); tensor.defined()) {
+      keep_with_gradient(tensor, Class::adopted);
     }
   }
   for (const auto& tensor : hooks::tensors_of_owners()) {
@@ -104,7 +110,7 @@ void classify(ThreadRecord& thread, Region& region, const Ending& ending, Classe
 }
 
 void count(ThreadRecord& thread, const Candidate& candidate) {
-  auto& figures = thread.devices[hooks::device_index(candidate.storage->device_type())];
+  auto& figures = thread.devices[hooks::figures_index(*candidate.storage)];
   switch (candidate.kept_as) {
     case Class::result:
       figures.returned.add(1);
@@ -151,7 +157,7 @@ std::vector<hooks::HeldByGraph> count_made_inside(ThreadRecord& thread, const Cl
     return core::owner_of(thread, hooks::key_of(inside.storage.get())) != nullptr || hooks::is_released(*inside.storage);
   });
   for (const auto& inside : all) {
-    auto& figures = thread.devices[hooks::device_index(inside.storage->device_type())];
+    auto& figures = thread.devices[hooks::figures_index(*inside.storage)];
     figures.graph.add(1);
     figures.graph_bytes.add(inside.storage->nbytes());
   }
@@ -180,7 +186,7 @@ void note_survivors(ThreadRecord& thread, Region& region, Classes& classes,
     const auto* const key = hooks::key_of(inside.storage.get());
     if (!is_among(region.retained, key) && core::find_survivor(thread, key) == nullptr) {
       add({hooks::hold_weakly(inside.storage.get()), nullptr, inside.kept_by, nullptr,
-           hooks::intern_shape(thread, inside.shape)},
+           hooks::intern_shape(thread, core::view_of(inside.shape))},
           Class::graph);
     }
   }

@@ -4,6 +4,7 @@
 
 #include "api/install.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/library_calls.h"
 #include "hooks/released.h"
 #include "hooks/results.h"
@@ -129,7 +130,7 @@ void release_escapes(ThreadRecord& thread, const Region& region, const Ending& e
       is_scope ? hooks::ReleaseCause::Kind::scope_end : hooks::ReleaseCause::Kind::session_end, region.where,
       ending.closed};
   for (const auto& one : all) {
-    thread.devices[hooks::device_index(one.storage->device_type())].released.add(1);
+    thread.devices[hooks::figures_index(*one.storage)].released.add(1);
   }
   // Nothing can use the graph of a released tensor any more: what only that graph holds would be there for nobody.
   for (const auto& inside : made_inside.held()) {

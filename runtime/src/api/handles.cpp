@@ -2,6 +2,7 @@
 // retain, promote, ignore, track, release, alive and adopt, once their tensors are collected.
 #include "api/install.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
@@ -20,6 +21,15 @@ template <class Visit>
 void for_each_storage_of(const Tensors& tensors, Visit visit) {
   for (const auto& tensor : tensors) {
     hooks::for_each_storage(tensor, [&](c10::TensorImpl& part, c10::StorageImpl& storage) { visit(tensor, part, storage); });
+  }
+}
+
+/// The same with what the data of a tensor can't be read without.
+template <class Visit>
+void for_each_needed_storage_of(const Tensors& tensors, Visit visit) {
+  for (const auto& tensor : tensors) {
+    hooks::for_each_needed_storage(
+        tensor, [&](c10::TensorImpl& part, c10::StorageImpl& storage) { visit(tensor, part, storage); });
   }
 }
 
@@ -55,7 +65,7 @@ void take_out_of_regions(const Tensors& tensors, Taken taken) {
     return;
   }
   auto& thread = api::record_of_this_thread();
-  for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
+  for_each_needed_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
     const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (take_out(thread, storage, entry)) {
@@ -72,7 +82,7 @@ void take_out_of_regions(const Tensors& tensors, Taken taken) {
 void retain_tensors(const Tensors& tensors) {
   take_out_of_regions(tensors, [](ThreadRecord& thread, const OwnedStorage& entry, c10::StorageImpl& storage) {
     thread.innermost->retained.add(entry);
-    thread.devices[hooks::device_index(storage.device_type())].retained.add(1);
+    thread.devices[hooks::figures_index(storage)].retained.add(1);
   });
 }
 
@@ -92,7 +102,7 @@ void promote_tensors(const Tensors& tensors) {
     retain_tensors(tensors);
     return;
   }
-  for_each_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
+  for_each_needed_storage_of(tensors, [&](const at::Tensor& tensor, c10::TensorImpl&, c10::StorageImpl& storage) {
     const core::LedgerGuard guard(thread);
     OwnedStorage entry{};
     if (thread.innermost->owned.take_out(hooks::key_of(&storage), entry)) {
@@ -144,7 +154,7 @@ void release_tensors(const Tensors& tensors, const std::source_location& where) 
   });
   for (auto& one : doomed) {
     if (!hooks::is_released(*one.storage)) {
-      thread.devices[hooks::device_index(one.storage->device_type())].released.add(1);
+      thread.devices[hooks::figures_index(*one.storage)].released.add(1);
     }
   }
   hooks::release_storages(doomed, {hooks::ReleaseCause::Kind::call, where, {}});

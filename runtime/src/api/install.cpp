@@ -13,6 +13,8 @@
 #include "platform/health.h"
 #include "platform/output.h"
 #include "report/at_exit.h"
+#include "report/out_of_memory.h"
+#include "report/suppress.h"
 #include "report/words.h"
 
 #include <tensorscope/error.h>
@@ -124,6 +126,23 @@ bool install() {
   return true;
 }
 
+/// A program that the user named is not started with bad options.
+void refuse_if_named() {
+  if (tensorscope_named_by_user != nullptr && tensorscope_named_by_user()) {
+    ::_exit(kRefused);
+  }
+}
+
+void load_suppressions(const core::Options& options) {
+  const auto problems = report::load_suppressions(options);
+  for (const auto& problem : problems) {
+    platform::print_line(problem);
+  }
+  if (!problems.empty()) {
+    refuse_if_named();
+  }
+}
+
 /// Level `full` watches from the start, and may be all there is: a program that knows nothing of the library.
 void watch_everything(const core::Options& options) {
   core::ledger_is_kept = true;
@@ -133,6 +152,10 @@ void watch_everything(const core::Options& options) {
   hooks::set_stack_words(&words_of, options.halt);
   hooks::set_doubling_hook(&report::report_at_exit);
   report::prepare_status(options);
+  report::watch_out_of_memory(options);
+  if (!hooks::limit_cpu_bytes(options.limit_mb << 20)) {
+    platform::print_line("health: limit_mb has no effect: the CPU allocator is not LibTorch's own");
+  }
   install();
 }
 
@@ -150,11 +173,10 @@ void at_load() {
   }
   if (!parsed.error.empty()) {
     platform::print_line(parsed.error + "; nothing is watched"); // the program may never call us
-    if (tensorscope_named_by_user != nullptr && tensorscope_named_by_user()) {
-      ::_exit(kRefused);
-    }
+    refuse_if_named();
     return;
   }
+  load_suppressions(parsed.options);
   watch_everything(parsed.options);
 }
 

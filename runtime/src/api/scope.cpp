@@ -4,6 +4,7 @@
 #include "api/install.h"
 #include "core/region_stack.h"
 #include "hooks/cpu_allocator.h"
+#include "hooks/devices.h"
 #include "hooks/graph.h"
 #include "hooks/observer.h"
 #include "hooks/references.h"
@@ -36,7 +37,7 @@ OpenRegion open_scope(const std::source_location& where) {
     platform::report_trouble(platform::Trouble::allocator_replaced,
                              "another CPU allocator was set after the library was loaded: scopes own nothing");
   }
-  hooks::watch_results(thread);
+  hooks::settle_devices();
   Region& region = core::push_region(thread, core::RegionKind::scope, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();
   hooks::observe_region(thread, region);

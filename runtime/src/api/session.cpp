@@ -3,6 +3,7 @@
 #include "api/closing.h"
 #include "api/install.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/graph.h"
 #include "hooks/observer.h"
 #include "hooks/references.h"
@@ -12,7 +13,22 @@
 #include <tensorscope/detail/runtime.h>
 #include <tensorscope/error.h>
 
+#include <cstring>
+
 namespace tensorscope::detail {
+namespace {
+
+/// Starting a session anew is legal. That a line does so again and again while its own last one is open is a way out
+/// that forgets to stop it.
+void note_replaced(core::ThreadRecord& thread, const std::source_location& where) {
+  const core::Region* const open = thread.session;
+  if (core::ledger_is_kept && open != nullptr && open->where.line() == where.line() &&
+      std::strcmp(open->where.file_name(), where.file_name()) == 0) {
+    core::note_replaced_session(where, open->number, thread.slot);
+  }
+}
+
+} // namespace
 
 OpenRegion open_session(const std::source_location& where) {
   if (!api::ready()) {
@@ -23,8 +39,9 @@ OpenRegion open_session(const std::source_location& where) {
   if (core::inside_scope(thread)) {
     throw UsageError("tensorscope: a session can't be started while a scope is open on this thread");
   }
+  note_replaced(thread, where);
   close_session(where);
-  hooks::watch_results(thread);
+  hooks::settle_devices();
   report::report_at_exit(); // the program may make no tensor at all
   auto& region = core::push_region(thread, core::RegionKind::session, where, hooks::liveness);
   region.opened_at_node = hooks::next_node_number();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures and reports for the user, read from the threads' records and from this thread's regions.
 #include "api/install.h"
+#include "core/live_figures.h"
 #include "core/region_stack.h"
+#include "hooks/devices.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
@@ -19,12 +21,8 @@ namespace tensorscope {
 TENSORSCOPE_INLINE_NAMESPACE {
 namespace {
 
+using core::Live;
 using core::ThreadRecord;
-
-struct Live {
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-};
 
 /// Whether `record` is the last of those that share its colour: the figures of shared colours are shown once.
 bool speaks_for_colour(const ThreadRecord& record) {
@@ -46,23 +44,11 @@ Live live_of_colour(std::uint32_t colour) {
   return static_cast<std::int64_t>(live.count) < 0 || static_cast<std::int64_t>(live.bytes) < 0 ? Live{} : live;
 }
 
-Live live_in_process() {
-  Live live;
-  for (const ThreadRecord* record = core::all_records(); record != nullptr; record = record->next) {
-    live.count += record->allocations.get();
-    live.bytes += record->allocated_bytes.get();
-    for (std::size_t colour = 0; colour < core::kColours; ++colour) {
-      live.count -= record->frees[colour].get();
-      live.bytes -= record->freed_bytes[colour].get();
-    }
-  }
-  return live;
-}
-
 DeviceStats figures_of(const ThreadRecord& record, std::size_t device) {
   const auto& counters = record.devices[device];
   DeviceStats figures;
-  figures.device = static_cast<c10::DeviceType>(device);
+  figures.pinned = device == hooks::kPinnedFigures;
+  figures.device = figures.pinned ? c10::DeviceType::CPU : static_cast<c10::DeviceType>(device);
   figures.thread = record.slot;
   figures.created = counters.created.get();
   figures.released = counters.released.get();
@@ -72,7 +58,7 @@ DeviceStats figures_of(const ThreadRecord& record, std::size_t device) {
   figures.graph = counters.graph.get();
   figures.graph_bytes = counters.graph_bytes.get();
   figures.escaped = counters.escaped.get();
-  if (figures.device == c10::DeviceType::CPU) {
+  if (figures.device == c10::DeviceType::CPU && !figures.pinned) {
     if (speaks_for_colour(record)) {
       const auto live = live_of_colour(record.colour);
       figures.live = live.count;
@@ -113,11 +99,12 @@ void add_entries(LeakReport& report, const Entries& entries, const core::Region&
 
 } // namespace
 
-DeviceStats Stats::total(c10::DeviceType device) const {
+DeviceStats Stats::total(c10::DeviceType device, bool pinned) const {
   DeviceStats sum;
   sum.device = device;
+  sum.pinned = pinned;
   for (const auto& figures : threads) {
-    if (figures.device != device) {
+    if (figures.device != device || figures.pinned != pinned) {
       continue;
     }
     sum.created += figures.created;
@@ -148,8 +135,12 @@ Stats stats() {
     all.refused_nodes += record->refused_nodes.get();
   }
   std::sort(all.threads.begin(), all.threads.end(), [](const DeviceStats& a, const DeviceStats& b) {
-    return std::tie(a.thread, a.device) < std::tie(b.thread, b.device);
+    return std::tie(a.thread, a.device, a.pinned) < std::tie(b.thread, b.device, b.pinned);
   });
+  for (const auto& memory : hooks::device_memory()) {
+    all.memory.push_back({memory.device, memory.pinned, memory.live, memory.live_bytes, memory.cached_bytes,
+                          memory.reserved_bytes, memory.peak_bytes});
+  }
   return all;
 }
 
@@ -187,33 +178,16 @@ std::string LeakReport::text() const {
 std::vector<GcReport> gc() {
   if (api::ready()) {
     hooks::free_waiting();
+    hooks::empty_device_caches();
     platform::trim_heap();
   }
-  const auto live = live_in_process();
-  return {{c10::DeviceType::CPU, live.count, live.bytes}};
-}
-
-std::string LeakCheck::message() const {
-  std::ostringstream text;
-  if (static_cast<bool>(*this)) {
-    text << "no leak: " << storages << " storage(s), " << bytes << " byte(s)";
-  } else {
-    text << "the code kept " << storages << " storage(s) with " << bytes << " byte(s) more than it found";
+  const auto live = core::live_in_process();
+  std::vector<GcReport> all{{c10::DeviceType::CPU, live.count, live.bytes}};
+  for (const auto& memory : hooks::device_memory()) {
+    all.push_back({memory.device.type(), memory.live, memory.live_bytes, memory.device.index(), memory.pinned,
+                   memory.cached_bytes, memory.reserved_bytes});
   }
-  return text.str();
-}
-
-LeakCheck expect_no_leaks(const std::function<void()>& function, LeakExpectation how) {
-  api::ready();
-  for (int run = 0; run < how.warmup; ++run) {
-    function();
-  }
-  hooks::free_waiting();
-  const auto before = live_in_process();
-  function();
-  hooks::free_waiting();
-  const auto after = live_in_process();
-  return {static_cast<std::int64_t>(after.count - before.count), static_cast<std::int64_t>(after.bytes - before.bytes)};
+  return all;
 }
 
 } // inline namespace

@@ -3,6 +3,7 @@
 // read by the observer at the operator's end. One thread only; no lock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <unordered_set>
 #include <vector>
@@ -15,6 +16,7 @@ class Births {
  public:
   void clear() {
     addresses_.clear();
+    rebound_.clear();
     cursor_ = 0;
     empty_storages_ = 0;
     if (!many_.empty()) {
@@ -42,6 +44,12 @@ class Births {
     return true;
   }
 
+  /// A tensor was set to the storage of these bytes by an operator inside of the current one.
+  void note_rebound(const void* address) { rebound_.push_back(address); }
+  bool was_rebound(const void* address) const {
+    return std::find(rebound_.begin(), rebound_.end(), address) != rebound_.end();
+  }
+
   /// The bytes at `address` were freed.
   void forget(const void* address) { take(address); }
 
@@ -66,6 +74,7 @@ class Births {
 
   std::vector<const void*> addresses_;
   std::unordered_set<const void*> many_;
+  std::vector<const void*> rebound_;
   std::size_t cursor_ = 0;
   std::size_t empty_storages_ = 0;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/region.h"
+#include "platform/barrier.h"
 
 #include <atomic>
 
@@ -34,6 +35,18 @@ struct Survivor {
   void drop(const Liveness& liveness) { entry.drop(liveness); }
 };
 
+/// What one thread keeps in mind.
+class Survivors : public WeakList<Survivor> {
+ public:
+  using WeakList::WeakList;
+
+  /// The entry of a storage, the youngest if it has several; null if there is none. Good until something is added.
+  const Survivor* find(const void* storage);
+
+ private:
+  AddressIndex index_; ///< made when an old one is asked for
+};
+
 /// Whether the ledger is kept for a report (level `full`). Set once, at load.
 extern constinit bool ledger_is_kept;
 
@@ -42,17 +55,25 @@ struct LeftOpen {
   RegionPlace place;
   std::uint64_t region = 0; ///< its number
   std::uint32_t thread = 0;
+  std::uint64_t replaced = 0; ///< so often the same line started a session while its last one was open
 };
+/// A session was closed because the line that had started it starts another.
+void note_replaced_session(const std::source_location& where, std::uint64_t region, std::uint32_t thread);
 void note_left_open(const RegionPlace& place, std::uint64_t region, std::uint32_t thread);
 std::vector<LeftOpen> regions_left_open();
 
 /// Held by a thread while it changes its own regions' lists or survivors, and by a reporter while it reads another's.
-/// Its owner may take it again while it holds it.
+/// Its owner may take it again while it holds it. For the owner it is two plain stores and a look: the reporter has a
+/// barrier put into all threads instead.
 class LedgerLock {
  public:
   void lock_as_owner() noexcept {
     if (depth_++ == 0) {
-      take();
+      held_.store(true, std::memory_order_relaxed);
+      platform::barrier_of_this_thread();
+      if (wanted_.load(std::memory_order_acquire)) [[unlikely]] {
+        let_reader_pass();
+      }
     }
   }
   void unlock_as_owner() noexcept {
@@ -60,14 +81,20 @@ class LedgerLock {
       held_.store(false, std::memory_order_release);
     }
   }
-  void lock_as_reader() noexcept { take(); }
-  void unlock_as_reader() noexcept { held_.store(false, std::memory_order_release); }
+  void lock_as_reader() noexcept;
+  /// Gives up at `deadline`, of the monotonic clock in nanoseconds: for a reader that may be what others wait for.
+  bool try_lock_as_reader(std::int64_t deadline) noexcept;
+  void unlock_as_reader() noexcept { wanted_.store(false, std::memory_order_release); }
 
  private:
-  void take() noexcept;
+  void let_reader_pass() noexcept;
 
-  std::atomic<bool> held_{false};
+  std::atomic<bool> held_{false};   ///< by the owner, who alone writes it
+  std::atomic<bool> wanted_{false}; ///< by the one reader at a time
   std::uint32_t depth_ = 0; ///< the owner's only
 };
+
+/// The monotonic clock, in nanoseconds.
+std::int64_t monotonic_now() noexcept;
 
 } // namespace tensorscope::core

@@ -21,6 +21,8 @@ struct OperatorInfo {
   bool is_operator = true; ///< false for a range that a program labels itself
   std::vector<ResultKind> results;
   bool rebinds = false; ///< gives the storage of one argument to another, which may be older
+  bool looks_inside = false; ///< may give what it makes to a tensor that is older, inside
+  bool copies = false; ///< what it makes may be a copy of an argument
 
   ResultKind result(std::size_t position) const {
     return position < results.size() ? results[position] : ResultKind::fresh;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <utility>
 
 namespace tensorscope::core {
@@ -127,10 +128,54 @@ std::string next_entry(std::string_view& text) {
   return entry;
 }
 
+/// How many characters were left out, added, changed or swapped with the next one to make one word of the other.
+std::size_t mistakes_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), current(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      current[j] = std::min({last[j] + 1, current[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        current[j] = std::min(current[j], before_last[j - 2] + 1);
+      }
+    }
+    before_last.swap(last);
+    last.swap(current);
+  }
+  return last[b.size()];
+}
+
+/// The known key that was probably meant; empty if none is near.
+std::string_view nearest_key(std::string_view given) {
+  static constexpr std::string_view keys[] = {
+#define TENSORSCOPE_OPTION(name, type, initial, sentence, values) #name,
+#define TENSORSCOPE_SET(name, type, initial, sentence, values) #name,
+#define TENSORSCOPE_SWITCH(name, initial, sentence) #name,
+#define TENSORSCOPE_NUMBER(name, initial, most, sentence) #name,
+#define TENSORSCOPE_TEXT(name, what, sentence) #name,
+#include "../options.inc"
+  };
+  constexpr std::size_t kLongest = 32; // what is longer was never meant to be a key
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(given.size() / 3, 1) + 1;
+  for (const auto key : keys) {
+    const std::size_t mistakes = given.size() <= kLongest ? mistakes_between(given, key) : least;
+    if (mistakes < least) {
+      least = mistakes;
+      nearest = key;
+    }
+  }
+  return nearest;
+}
+
 std::string warning_of(const std::vector<std::string>& unknown) {
   std::string keys;
   for (const auto& key : unknown) {
     keys += (keys.empty() ? "'" : ", '") + key + "'";
+    if (const auto nearest = nearest_key(key); !nearest.empty()) {
+      keys += " (did you mean '" + std::string(nearest) + "'?)";
+    }
   }
   return "TENSORSCOPE_OPTIONS: unknown " +
       (unknown.size() == 1 ? "key " + keys + " is" : "keys " + keys + " are") + " ignored; help=1 lists the keys";
@@ -176,9 +221,15 @@ ParsedOptions parse_options(std::string_view text, const Options& defaults) {
 }
 
 std::string trouble_between(const Options& options) {
-  return options.halt && options.level != Level::full
-      ? "TENSORSCOPE_OPTIONS: halt=1 has no effect below level=full"
-      : std::string();
+  if (options.level == Level::full) {
+    return {};
+  }
+  std::string keys;
+  const auto add = [&](bool given, const char* key) { keys += given ? (keys.empty() ? "" : ", ") + std::string(key) : ""; };
+  add(options.halt, "halt=1");
+  add(options.limit_mb != 0, "limit_mb");
+  add(!options.suppressions.empty(), "suppressions");
+  return keys.empty() ? keys : "TENSORSCOPE_OPTIONS: no effect below level=full: " + keys;
 }
 
 std::string options_help() {

@@ -12,7 +12,7 @@ namespace tensorscope::core {
 enum class Level { off, scopes, full };
 enum class OnEscape { release, report, throw_error };
 enum class OnFork { follow, stop };
-enum class ReportFormat { text, json };
+enum class ReportFormat { text, json, html, folded, speedscope, sarif, memory_viz };
 
 struct Options {
 #define TENSORSCOPE_VALUE(text, enumerator)

@@ -43,6 +43,7 @@ void Region::reset() noexcept {
   seen.clear();
   leaves.clear();
   scripted.clear();
+  registered.clear();
   retained.clear();
   adoptions.clear();
   number = 0;
@@ -50,6 +51,7 @@ void Region::reset() noexcept {
   outer_depths = {};
   outer_observers_off = false;
   outer_births.clear();
+  outer_operator = nullptr;
 }
 
 } // namespace tensorscope::core

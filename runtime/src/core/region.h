@@ -43,6 +43,9 @@ class WeakList {
       prune();
     }
     try {
+      if (items_.size() == items_.capacity()) {
+        items_.reserve(items_.size() + items_.size() / 4 + kSmallest); // doubling would leave half of a long list empty
+      }
       items_.push_back(item);
     } catch (...) {
       item.drop(*liveness_);
@@ -141,6 +144,19 @@ struct SeenObject {
   void drop(const Liveness& liveness) { liveness.drop(object); }
 };
 
+/// Objects that the region met, and may forget again.
+class SeenObjects : public WeakList<SeenObject> {
+ public:
+  using WeakList::WeakList;
+
+  void remove(const void* object) {
+    const auto removed = std::erase_if(items_, [&](SeenObject& item) {
+      return item.object == object && (item.drop(*liveness_), true);
+    });
+    generation_ += removed != 0 ? 1 : 0;
+  }
+};
+
 /// A tensor that the region met and does not own, over the storage that it had then.
 struct SeenTensor {
   void* object;
@@ -232,7 +248,7 @@ struct Depths {
 class Region {
  public:
   explicit Region(const Liveness& liveness)
-      : owned(liveness), seen(liveness), leaves(liveness), scripted(liveness), retained(liveness) {}
+      : owned(liveness), seen(liveness), leaves(liveness), scripted(liveness), registered(liveness), retained(liveness) {}
 
   RegionKind kind = RegionKind::scope;
   std::source_location where;
@@ -244,6 +260,7 @@ class Region {
   SeenTensors seen;                ///< tensors: results of operators that this region does not own, kept ones
   WeakList<SeenObject> leaves;     ///< tensors whose `.grad` was touched
   WeakList<SeenObject> scripted;   ///< scripted modules whose methods ran: they may keep what they made
+  SeenObjects registered; ///< tensors that modules took as parameters or buffers after they were made
   WeakList<OwnedStorage> retained; ///< taken out by retain, for reports
   std::vector<std::shared_ptr<void>> adoptions; ///< dropped when the region ends
 
@@ -253,6 +270,7 @@ class Region {
 
   Depths outer_depths; ///< of the code around the region; restored at its end
   Births outer_births;
+  const OperatorInfo* outer_operator = nullptr;
   bool outer_observers_off = false; ///< a library call around the region had switched the observers off
 
   void reset() noexcept;

@@ -29,6 +29,7 @@ Region& push_region(ThreadRecord& thread, RegionKind kind, const std::source_loc
   region->outer_depths = std::exchange(thread.depths, {});
   if (region->outer_depths.operators != 0) {
     std::swap(region->outer_births, thread.births);
+    region->outer_operator = thread.current_operator;
   }
   thread.innermost = region.get();
   if (kind == RegionKind::session) {
@@ -44,6 +45,7 @@ std::unique_ptr<Region> pop_region(ThreadRecord& thread, Region& region) noexcep
     thread.depths = region.outer_depths;
     thread.births.clear();
     std::swap(region.outer_births, thread.births);
+    thread.current_operator = region.outer_operator;
   } else {
     Region* inside = thread.innermost;
     while (inside->outer != &region) {
@@ -53,6 +55,7 @@ std::unique_ptr<Region> pop_region(ThreadRecord& thread, Region& region) noexcep
     inside->outer_depths = region.outer_depths;
     inside->outer_births.clear();
     std::swap(inside->outer_births, region.outer_births);
+    inside->outer_operator = region.outer_operator;
   }
   if (thread.session == &region) {
     thread.session = nullptr;

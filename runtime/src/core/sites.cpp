@@ -8,15 +8,11 @@
 
 namespace tensorscope::core {
 
-std::size_t Stack::hash() const {
-  std::size_t hash = frames.size();
-  for (void* const frame : frames) {
-    hash = mix_hash(hash, reinterpret_cast<std::size_t>(frame));
-  }
-  return hash ^ (hash >> 32);
+std::size_t TensorShape::hash() const {
+  return view_of(*this).hash();
 }
 
-std::size_t TensorShape::hash() const {
+std::size_t ShapeView::hash() const {
   std::size_t hash = static_cast<std::size_t>(dtype) * 31 + static_cast<std::size_t>(device_type);
   hash = mix_hash(hash, static_cast<std::size_t>(device_index) * 2 + sized);
   for (const std::int64_t size : sizes) {

@@ -35,6 +35,7 @@ struct ThreadEnd {
     record->operators_in_flight = 0;
     record->operator_stamp.fetch_add(record->operator_stamp.load() & 1);
     record->depths = {};
+    record->observers_off = false;
     record->births.clear();
     record->statics.clear();
     record->in_use.store(false, std::memory_order_release);
@@ -73,10 +74,14 @@ ThreadRecord* add_record() noexcept {
 
 } // namespace
 
+LedgerReading::LedgerReading(ThreadRecord& thread) : lock_(thread.ledger_lock), own_(&thread == current_record) {
+  own_ ? lock_.lock_as_owner() : lock_.lock_as_reader();
+}
+
 void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liveness) {
   if (thread.survivors == nullptr) {
     try {
-      thread.survivors = std::make_unique<WeakList<Survivor>>(liveness);
+      thread.survivors = std::make_unique<Survivors>(liveness);
     } catch (...) {
       survivor.drop(liveness);
       throw;
@@ -86,18 +91,8 @@ void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liven
   thread.survivors->add(survivor);
 }
 
-const Survivor* find_survivor(const ThreadRecord& thread, const void* storage) {
-  constexpr std::size_t kYoung = 4096; // a few tens of microseconds
-  if (thread.survivors == nullptr) {
-    return nullptr;
-  }
-  const auto& all = thread.survivors->items();
-  for (std::size_t i = all.size(); i > 0 && i + kYoung > all.size(); --i) {
-    if (all[i - 1].entry.storage == storage) {
-      return &all[i - 1];
-    }
-  }
-  return nullptr;
+const Survivor* find_survivor(ThreadRecord& thread, const void* storage) {
+  return thread.survivors != nullptr ? thread.survivors->find(storage) : nullptr;
 }
 
 const ScopePath* path_of(const Region* innermost) {

@@ -4,8 +4,10 @@
 // are atomics that only the owner writes.
 #pragma once
 
+#include "core/growth.h"
 #include "core/ledger.h"
 #include "core/region.h"
+#include "core/timeline.h"
 
 #include <array>
 #include <atomic>
@@ -62,7 +64,6 @@ struct ThreadRecord {
   Region* innermost = nullptr;
   Region* session = nullptr;
   const OperatorInfo* current_operator = nullptr; ///< the outermost one that runs
-  std::uint32_t operators_since_scope = 0;
   std::vector<StaticInitialisation> statics; ///< that run now, the innermost last
   std::vector<std::unique_ptr<Region>> spare; ///< closed regions, for the next opening
   std::size_t region_count = 0;               ///< open and spare
@@ -72,18 +73,25 @@ struct ThreadRecord {
     const char* name = nullptr;
     const OperatorInfo* info = nullptr;
   };
-  static constexpr std::size_t kKnownOperators = 256; // a training step runs some dozens
+  static constexpr std::size_t kKnownOperators = 1024; // a training step runs some dozens; found in sets of four
   std::array<KnownOperator, kKnownOperators> known_operators;
 
   // The ledger, at level `full`.
   LedgerLock ledger_lock;
-  std::unique_ptr<WeakList<Survivor>> survivors;
+  std::unique_ptr<Survivors> survivors;
   std::unique_ptr<SiteCaches> sites;
+  std::unique_ptr<GrowthLog> growth;
+  std::int32_t last_pass = -1; ///< autograd's number of the last backward pass that ran nodes here
 
   // Figures.
   std::array<DeviceCounters, kDeviceKinds> devices;
   Counter allocations, allocated_bytes, peak_bytes, unobserved, refused_nodes;
+  Counter failed_stacks;    ///< walks of this thread's stack that came to nothing
+  Counter unseen_births;    ///< most allocations in a row between operators that were seen, at level `full`
+  Counter backward_passes; ///< without those that make a graph themselves
   std::array<Counter, kColours> frees, freed_bytes; ///< by this thread, of each colour
+
+  Timeline timeline; ///< of what its allocations and frees leave; at level `full`
 
   std::uint32_t slot = 0; ///< its place in the list; also its name in figures
   std::uint32_t colour = 0;
@@ -118,13 +126,26 @@ class LedgerGuard {
   ThreadRecord* thread_;
 };
 
+/// Keeps the owner of `thread` from changing its lists while a reporter, who may be the owner, reads them.
+class LedgerReading {
+ public:
+  explicit LedgerReading(ThreadRecord& thread);
+  ~LedgerReading() { own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader(); }
+  LedgerReading(const LedgerReading&) = delete;
+  LedgerReading& operator=(const LedgerReading&) = delete;
+
+ private:
+  LedgerLock& lock_;
+  bool own_; ///< the thread is this one
+};
+
 /// Adds to the survivors of `thread`, whose ledger the caller has locked. Takes over the weak references of `survivor`,
 /// if it fails, too.
 void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liveness);
 
-/// What the ledger of `thread` knows of a storage that no open region owns; null if nothing, or if it is not among the
-/// youngest few thousand. The caller has locked the ledger, and the answer is good for as long.
-const Survivor* find_survivor(const ThreadRecord& thread, const void* storage);
+/// What the ledger of `thread` knows of a storage that no open region owns; null if nothing. The caller has locked the
+/// ledger, and the answer is good for as long.
+const Survivor* find_survivor(ThreadRecord& thread, const void* storage);
 
 /// The path of the innermost of these regions and those around it, interned; null for no region.
 const ScopePath* path_of(const Region* innermost);

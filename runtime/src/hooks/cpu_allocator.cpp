@@ -4,14 +4,19 @@
 // block's requested size, so that freed bytes tell who allocated them, and how many, without any table.
 #include "hooks/cpu_allocator.h"
 
+#include "hooks/birth_notes.h"
+#include "hooks/out_of_memory.h"
 #include "platform/heap.h"
 
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace tensorscope::hooks {
@@ -23,6 +28,10 @@ using core::ThreadRecord;
 constinit c10::Allocator* wrapped = nullptr;
 constinit c10::DeleterFnPtr wrapped_deleter = nullptr; ///< null: bytes are not marked
 constinit c10::Allocator* installed = nullptr;
+
+/// Of `limit_mb`; without a limit nothing is counted here, since all threads share the figure.
+constinit std::uint64_t most_bytes = 0;
+constinit std::atomic<std::int64_t> bytes_alive{0};
 
 /// The heap mostly gives some bytes more than were asked for. Eight or more: the requested size stands in the last
 /// eight (`kInTail`). Fewer: their number is part of the deleter.
@@ -52,9 +61,15 @@ std::uint64_t noted_size(void* block, std::size_t kind) {
 }
 
 void note_free(void* block, std::size_t colour, std::uint64_t size) {
+  if (most_bytes != 0) [[unlikely]] {
+    bytes_alive.fetch_sub(static_cast<std::int64_t>(size), std::memory_order_relaxed);
+  }
   if (ThreadRecord* const thread = core::this_thread()) {
     thread->frees[colour].add(1);
     thread->freed_bytes[colour].add(size);
+    if (core::ledger_is_kept) {
+      thread->timeline.change(-static_cast<std::int64_t>(size));
+    }
     if (!thread->births.empty()) {
       thread->births.forget(block);
     }
@@ -95,24 +110,35 @@ constexpr std::array<Deleters, kColours> make_deleters(std::index_sequence<colou
 }
 constexpr auto deleters = make_deleters(std::make_index_sequence<kColours>());
 
-void note_birth(ThreadRecord& thread, const void* bytes) {
-  const bool in_region = thread.innermost != nullptr && thread.depths.library == 0;
-  if (!in_region && !core::ledger_is_kept) {
-    return;
-  }
-  if (thread.depths.operators == 0) {
-    thread.unobserved.add(in_region && bytes != nullptr ? 1 : 0);
-  } else if (bytes == nullptr) {
-    thread.births.add_empty();
-  } else {
-    thread.births.add(bytes);
+bool is_above_limit(std::size_t size) {
+  const auto alive = static_cast<std::uint64_t>(std::max<std::int64_t>(bytes_alive.load(std::memory_order_relaxed), 0));
+  return size > most_bytes || alive > most_bytes - size;
+}
+
+/// Ends as LibTorch's own allocator does when there is no memory, in type and words: programs look for them.
+[[noreturn]] void refuse(std::size_t size) {
+  note_out_of_memory({c10::kCPU, size, most_bytes, ""});
+  C10_THROW_ERROR(Error, "DefaultCPUAllocator: can't allocate memory: you tried to allocate " + std::to_string(size) +
+                             " bytes. Error code 12 (Cannot allocate memory); tensorscope's limit_mb=" +
+                             std::to_string(most_bytes >> 20));
+}
+
+c10::DataPtr allocate_behind(std::size_t size) {
+  try {
+    return wrapped->allocate(size);
+  } catch (...) {
+    note_out_of_memory({c10::kCPU, size, 0, ""});
+    throw;
   }
 }
 
 class WatchedAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t size) override {
-    c10::DataPtr bytes = wrapped->allocate(size);
+    if (most_bytes != 0 && size != 0 && is_above_limit(size)) [[unlikely]] {
+      refuse(size);
+    }
+    c10::DataPtr bytes = allocate_behind(size);
     ThreadRecord* const thread = core::this_thread();
     if (thread == nullptr) {
       return bytes;
@@ -138,9 +164,15 @@ class WatchedAllocator final : public c10::Allocator {
     if (!bytes.compare_exchange_deleter(wrapped_deleter, deleters[thread.colour][kind]) || block == nullptr) {
       return;
     }
+    if (most_bytes != 0) [[unlikely]] {
+      bytes_alive.fetch_add(static_cast<std::int64_t>(size), std::memory_order_relaxed);
+    }
     thread.allocations.add(1);
     thread.allocated_bytes.add(size);
     thread.peak_bytes.raise_to(thread.live_bytes_by_own_frees());
+    if (core::ledger_is_kept) {
+      thread.timeline.change(static_cast<std::int64_t>(size));
+    }
   }
 };
 
@@ -156,8 +188,17 @@ void install_cpu_allocator() {
   c10::SetAllocator(c10::kCPU, allocator);
 }
 
+bool limit_cpu_bytes(std::uint64_t most) {
+  most_bytes = wrapped_deleter != nullptr ? most : 0;
+  return most_bytes == most;
+}
+
 bool cpu_allocator_in_place() {
   return installed == nullptr || c10::GetAllocator(c10::kCPU) == installed;
+}
+
+bool cpu_bytes_are_counted() {
+  return installed == nullptr || wrapped_deleter != nullptr;
 }
 
 bool allocated_by(const ThreadRecord& thread, c10::DeleterFnPtr deleter) {

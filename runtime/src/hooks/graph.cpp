@@ -109,7 +109,7 @@ bool GraphWalk::visit_saved(Node& node, const at::Tensor& root, const Visit& vis
 
 void GraphWalk::visit_tensor(const at::Tensor& tensor, const at::Tensor& root, const Node& node, bool made_here,
                              const Visit& visit) {
-  for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
+  for_each_needed_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
     visit({tensor, storage, root, node, made_here});
   });
   if (tensor.defined() && tensor.grad_fn()) {

@@ -3,17 +3,26 @@
 #include "hooks/library_calls.h"
 
 #include "core/region_stack.h"
+#include "hooks/devices.h"
+#include "hooks/handed_over.h"
 #include "hooks/observer.h"
+#include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
 #include "hooks/results.h"
 #include "platform/health.h"
+#include "platform/loaded_code.h"
 #include "platform/symbols.h"
 
 #include <utility>
 
 namespace tensorscope::hooks {
 namespace {
+
+/// Interposed symbols that are asked for one by one; the others are asked for together.
+constexpr char kObservers[] = "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE";
+constexpr char kAllObservers[] = "_ZN2at16getStepCallbacksENS_11RecordScopeE";
+constexpr char kUnload[] = "dlclose";
 
 /// Sets the thread's depths to none, has it observed, and puts all back.
 class UserCode {
@@ -24,6 +33,7 @@ class UserCode {
     }
     depths_ = std::exchange(thread_->depths, {});
     std::swap(births_, thread_->births);
+    operator_ = thread_->current_operator;
     observers_off_ = thread_->observers_off;
     if (observers_off_) {
       observe_again(*thread_);
@@ -35,6 +45,7 @@ class UserCode {
     }
     thread_->depths = depths_;
     std::swap(births_, thread_->births);
+    thread_->current_operator = operator_;
     if (observers_off_ && !thread_->observers_off) {
       stop_observing(*thread_);
     }
@@ -46,6 +57,7 @@ class UserCode {
   core::ThreadRecord* thread_;
   core::Depths depths_;
   core::Births births_;
+  const core::OperatorInfo* operator_ = nullptr;
   bool observers_off_ = false;
 };
 
@@ -63,6 +75,10 @@ bool look_for_interposers() {
       }
     }
   }
+  // Where an executable hides its own, or has none, each walk of a stack asks the dynamic linker.
+  if (symbols != nullptr && platform::found_in_object_of(kUnload, symbols)) {
+    platform::unloading_is_noted();
+  }
   if (lost.empty()) {
     return true;
   }
@@ -72,6 +88,18 @@ bool look_for_interposers() {
           "): scopes leave what escapes them alive; link the executable with the CMake target "
           "tensorscope::runtime, or put its interposers' object file before -ltorch_cpu");
   return false;
+}
+
+/// A tensor is given data that no region of this thread owns: one of another thread may.
+void note_data_from_elsewhere(const core::ThreadRecord* thread, const at::TensorBase& source) noexcept {
+  if (core::all_records() == nullptr || (thread != nullptr && thread->depths.library != 0)) {
+    return; // no scope was ever opened; or LibTorch put data of its own there
+  }
+  try {
+    retain_from_elsewhere(at::Tensor(source), *source.storage().unsafeGetStorageImpl());
+  } catch (...) {
+    // Memory is short: the other thread's scope takes it for an escape.
+  }
 }
 
 /// Undoes one level of library depth that was begun in `region`. Returns the region that was opened since and left open,
@@ -88,6 +116,28 @@ core::Region* leave_library(core::ThreadRecord& thread, const core::Region* regi
     }
   }
   return nullptr;
+}
+
+/// The storage of `source` goes to the region that owns that of `target`, or to none.
+void hand_over(core::ThreadRecord& thread, const at::TensorBase& target, const at::TensorBase& source) {
+  const auto* const old_storage = key_of(target.storage().unsafeGetStorageImpl());
+  const auto* const new_storage = key_of(source.storage().unsafeGetStorageImpl());
+  core::Region* const from = core::owner_of(thread, new_storage);
+  core::Region* const to = core::owner_of(thread, old_storage);
+  core::OwnedStorage entry{};
+  if (from == nullptr) {
+    note_data_from_elsewhere(&thread, source);
+    return;
+  }
+  if (from == to || !from->owned.take_out(new_storage, entry)) {
+    return;
+  }
+  if (to == nullptr) {
+    thread.devices[figures_index(*target.storage().unsafeGetStorageImpl())].adopted.add(1);
+    entry.drop(liveness);
+    return;
+  }
+  to->owned.add(entry);
 }
 
 } // namespace
@@ -171,28 +221,19 @@ void note_gradient_access(c10::TensorImpl* tensor) noexcept {
 
 void note_set_data(const at::TensorBase& target, const at::TensorBase& source) noexcept {
   auto* const thread = core::current_record;
-  if (thread == nullptr || thread->innermost == nullptr || !target.defined() || !source.defined() ||
-      !target.has_storage() || !source.has_storage()) {
+  if (!target.defined() || !source.defined() || !target.has_storage() || !source.has_storage()) {
     return;
   }
-  const auto* const old_storage = key_of(target.storage().unsafeGetStorageImpl());
-  const auto* const new_storage = key_of(source.storage().unsafeGetStorageImpl());
-  const core::LedgerGuard guard(*thread);
-  core::Region* const from = core::owner_of(*thread, new_storage);
-  core::Region* const to = core::owner_of(*thread, old_storage);
-  core::OwnedStorage entry{};
-  if (from == nullptr || from == to || !from->owned.take_out(new_storage, entry)) {
-    return;
-  }
-  if (to == nullptr) {
-    thread->devices[device_index(target.device().type())].adopted.add(1);
-    entry.drop(liveness);
+  if (thread == nullptr || thread->innermost == nullptr) {
+    note_data_from_elsewhere(thread, source);
     return;
   }
   try {
-    to->owned.add(entry);
+    forget_registration(*target.unsafeGetTensorImpl());
+    const core::LedgerGuard guard(*thread);
+    hand_over(*thread, target, source);
   } catch (...) {
-    // Memory is short: nobody owns it.
+    // Memory is short: the owner of the storage stays who it was, or nobody owns it.
   }
 }
 
@@ -210,12 +251,28 @@ void note_blob(const at::Tensor& tensor) noexcept {
   }
 }
 
+void note_backward_pass(bool makes_graph) noexcept {
+  if (auto* const thread = core::ledger_is_kept ? core::this_thread() : nullptr) {
+    thread->backward_passes.add(makes_graph ? 0 : 1);
+  }
+}
+
 void explain_data_access(const c10::StorageImpl* storage) {
   throw_if_released(storage);
 }
 
 void note_observer(const void* start) noexcept {
   note_added_observer(start);
+}
+
+bool asked_before_operators() {
+  const char* const* const volatile symbols = tensorscope_interposed_symbols;
+  return interposers_reached() && symbols != nullptr && platform::found_in_object_of(kObservers, symbols) &&
+      platform::found_in_object_of(kAllObservers, symbols);
+}
+
+void note_unloading() noexcept {
+  platform::note_unloading();
 }
 
 bool interposers_reached() {

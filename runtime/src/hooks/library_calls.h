@@ -7,9 +7,11 @@
 #include <tensorscope/detail/export.h>
 
 #include <ATen/core/Tensor.h>
+#include <ATen/record_function.h>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #if !defined(TENSORSCOPE_DEFINES_INTERPOSERS)
 #define TENSORSCOPE_WEAK weak,
@@ -60,11 +62,27 @@ TENSORSCOPE_API void note_set_data(const at::TensorBase& target, const at::Tenso
 /// A tensor was made over memory that the caller gave.
 TENSORSCOPE_API void note_blob(const at::Tensor& tensor) noexcept;
 
+/// backward() or autograd::grad begins. A pass that makes a graph itself is a step of a computation, and not counted.
+TENSORSCOPE_API void note_backward_pass(bool makes_graph) noexcept;
+
 /// LibTorch is about to say that the data of `storage` can't be had. Throws UseAfterRelease if that is our doing.
 TENSORSCOPE_API void explain_data_access(const c10::StorageImpl* storage);
 
 /// An observer that starts with `start` is being added to LibTorch.
 TENSORSCOPE_API void note_observer(const void* start) noexcept;
+
+/// Whether LibTorch's own list of observers must be asked.
+TENSORSCOPE_API bool libtorch_has_observers() noexcept;
+
+/// LibTorch is about to call `observers` for an operator, a backward pass or a scripted function that begins on this
+/// thread: adds ours, if what begins tells us anything. Most operators run within others, and get none.
+TENSORSCOPE_API void add_observer(at::RecordScope scope, std::optional<at::StepCallbacks>& observers) noexcept;
+
+/// Whether LibTorch asks for observers through the interposers. An executable that was linked with earlier interposers does not.
+bool asked_before_operators();
+
+/// `dlclose` is about to be called, or has returned: code that stacks were walked through may be gone.
+TENSORSCOPE_API void note_unloading() noexcept;
 
 /// Whether LibTorch reaches all interposers. When it does not, scopes release nothing at their end. The first
 /// call looks and prints one line if some are lost.

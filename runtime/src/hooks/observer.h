@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches operators. Two observers: one on all threads that only marks beginnings and ends (for freeing after an
-// epoch), one on threads with a scope or session that sees results (for ownership).
+// Watches operators: marks their beginnings and ends (for freeing after an epoch), and on threads with a scope or session
+// sees results (for ownership). Operators within operators are not observed.
 #pragma once
 
 #include "core/thread_record.h"
 
 namespace tensorscope::hooks {
 
-/// Puts the marking observer in place, for good. Call once. Threads that are in an operator already are
+/// Puts the observer in place, for good. Call once. Threads that are in an operator already are
 /// noted as unseen.
 void install_observer();
-
-/// Makes sure that this thread's results are seen. It stays so until a number of operators after the last
-/// region has closed, so that a scope in a loop costs no set-up each time.
-void watch_results(core::ThreadRecord& thread);
 
 /// Marks that this thread is in an operator, or in a call that is taken as one.
 void enter_operator(core::ThreadRecord& thread) noexcept;

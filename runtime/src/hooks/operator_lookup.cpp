@@ -4,6 +4,7 @@
 
 #include <ATen/core/function_schema.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tensorscope::hooks {
@@ -26,20 +27,34 @@ const OperatorInfo& look_up(const at::RecordFunction& function) {
         alias == nullptr ? ResultKind::fresh : alias->isWrite() ? ResultKind::written : ResultKind::alias);
   }
   info.rebinds = info.name == "aten::set_";
+  // LibTorch's own do so where weights are brought into one block; what others do is not known.
+  info.looks_inside = !info.name.starts_with("aten::") || info.name == "aten::_cudnn_rnn_flatten_weight";
+  // Factories take a tensor as a model of the shape: ones_like, new_zeros.
+  const bool is_factory = info.name.ends_with("_like") || info.name.find("::new_") != std::string::npos;
+  info.copies = !is_factory && std::any_of(schema->arguments().begin(), schema->arguments().end(), [](const c10::Argument& argument) {
+    return argument.type()->isSubtypeOf(*c10::TensorType::get());
+  });
   return core::intern_operator(info, schema->overload_name());
 }
 
 } // namespace
 
 const OperatorInfo* operator_of(core::ThreadRecord& thread, const at::RecordFunction& function) {
+  constexpr std::size_t kWays = 4;
+  constexpr std::size_t kSets = core::ThreadRecord::kKnownOperators / kWays;
   const char* const name = function.name();
-  const auto place = (reinterpret_cast<std::uintptr_t>(name) >> 4) % core::ThreadRecord::kKnownOperators;
-  auto& known = thread.known_operators[place];
-  // The address alone could be that of a library which took the place of another.
-  if (known.name != name || std::strcmp(known.info->name.c_str(), name) != 0) {
-    known = {name, &look_up(function)};
+  const auto set = ((reinterpret_cast<std::uintptr_t>(name) >> 4) * 0x9e3779b97f4a7c15u >> 32) % kSets;
+  auto* const known = thread.known_operators.data() + kWays * set;
+  for (std::size_t way = 0; way < kWays; ++way) {
+    // The address alone could be that of a library which took the place of another.
+    if (known[way].name == name && std::strcmp(known[way].info->name.c_str(), name) == 0) {
+      return known[way].info;
+    }
   }
-  return known.info;
+  const core::ThreadRecord::KnownOperator found{name, &look_up(function)};
+  std::copy_backward(known, known + kWays - 1, known + kWays); // the oldest goes
+  known[0] = found;
+  return found.info;
 }
 
 } // namespace tensorscope::hooks

@@ -4,9 +4,12 @@
 
 #include "hooks/key_set.h"
 
+#include <ATen/NestedTensorImpl.h>
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/quantized/QTensorImpl.h>
+#include <ATen/quantized/Quantizer.h>
 
 namespace tensorscope::hooks {
 
@@ -47,6 +50,27 @@ void for_each_storage(const at::Tensor& tensor,
     if (auto* const storage = impl->unsafe_storage().unsafeGetStorageImpl()) {
       visit(*impl, *storage);
     }
+  }
+}
+
+void for_each_needed_storage(const at::Tensor& tensor,
+                             const std::function<void(c10::TensorImpl&, c10::StorageImpl&)>& visit) {
+  for_each_storage(tensor, visit);
+  constexpr c10::DispatchKeySet kDescribed({c10::DispatchKey::Quantized, c10::DispatchKey::NestedTensor});
+  if (!tensor.defined() || !KeySet::of(*tensor.unsafeGetTensorImpl()).has_any(kDescribed)) {
+    return;
+  }
+  c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
+  if (auto* const quantized = dynamic_cast<at::QTensorImpl*>(impl)) {
+    const auto quantizer = quantized->quantizer();
+    if (const auto* const by_channel = dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get())) {
+      for_each_storage(by_channel->scales(), visit);
+      for_each_storage(by_channel->zero_points(), visit);
+    }
+  } else if (auto* const nested = dynamic_cast<at::native::NestedTensorImpl*>(impl)) {
+    for_each_storage(nested->get_nested_sizes(), visit);
+    for_each_storage(nested->get_nested_strides(), visit);
+    for_each_storage(nested->get_storage_offsets(), visit);
   }
 }
 

@@ -64,6 +64,11 @@ inline at::Tensor lock_tensor(void* address) {
 void for_each_storage(const at::Tensor& tensor,
                       const std::function<void(c10::TensorImpl&, c10::StorageImpl&)>& visit);
 
+/// The same, and for each storage that says what the data mean: the scales of a quantized tensor, the sizes of a nested
+/// one. Whoever keeps the tensor needs them; whoever releases it leaves them alone, as others may share them.
+void for_each_needed_storage(const at::Tensor& tensor,
+                             const std::function<void(c10::TensorImpl&, c10::StorageImpl&)>& visit);
+
 /// Calls `visit` for each tensor in the attributes of the scripted module behind `address`, at any depth; for none if
 /// it is dead.
 void for_each_attribute(void* address, const std::function<void(const at::Tensor&)>& visit);

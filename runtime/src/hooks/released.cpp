@@ -4,10 +4,12 @@
 
 #include "core/epochs.h"
 #include "core/fork_guard.h"
+#include "hooks/handed_over.h"
 #include "hooks/making.h"
 #include "hooks/observer.h"
 #include "hooks/references.h"
 #include "hooks/released_operators.h"
+#include "hooks/streams.h"
 #include "platform/health.h"
 
 #include <tensorscope/error.h>
@@ -146,6 +148,12 @@ bool mark(const Doomed& doomed, const ReleaseCause& cause, const core::Stack* re
 }
 
 void free_bytes(c10::StorageImpl& storage) {
+  if (is_exported(storage)) {
+    return; // another library reads them through a pointer of its own: they go with its capsule
+  }
+  if (!guard_by_streams(storage)) {
+    return; // a device may be reading them: they go with the last handle
+  }
   auto& bytes = storage._mutable_data_ptr_no_checks();
   c10::DataPtr freed(nullptr, bytes.device());
   std::swap(freed, bytes);

@@ -16,9 +16,13 @@ namespace tensorscope::hooks {
 void note_results(core::ThreadRecord& thread, const core::OperatorInfo& info,
                   const std::vector<c10::IValue>& results);
 
+/// An operator that runs inside of another has set tensors to storages. If these were born in the outer operator, and
+/// others than its result hold them at its end, they belong to those: as the block into which it moves older weights.
+void note_rebound_inside(core::ThreadRecord& thread, const std::vector<c10::IValue>& results) noexcept;
+
 /// Puts a storage into `region`, with `tensor` as the one that brought it.
 void own_storage(core::ThreadRecord& thread, core::Region& region, c10::TensorImpl& tensor,
-                 c10::StorageImpl& storage, const core::OperatorInfo& made_by);
+                 c10::StorageImpl& storage, const core::OperatorInfo& made_by, std::uint32_t part = 0);
 
 /// Notes a tensor that `region` does not own: its graph, if it has one, is kept at the region's end.
 void see_tensor(core::Region& region, c10::TensorImpl& tensor);

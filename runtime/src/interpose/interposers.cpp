@@ -73,6 +73,7 @@ TENSORSCOPE_INTERPOSE(std::vector<at::Tensor>, engine_execute, TENSORSCOPE_SYMBO
                       const std::vector<at::Tensor>&, bool, bool, bool, const Edges&)
 std::vector<at::Tensor> engine_execute(void* self, const Edges& roots, const std::vector<at::Tensor>& inputs,
                                        bool keep_graph, bool create_graph, bool accumulate, const Edges& outputs) {
+  tensorscope::hooks::note_backward_pass(create_graph);
   const LibraryCall library_call(create_graph); // gradients with a graph of their own are seen
   return call_original_engine_execute(self, roots, inputs, keep_graph, create_graph, accumulate, outputs);
 }
@@ -96,6 +97,39 @@ void data_access_error(const c10::StorageImpl* self) {
   call_original_data_access_error(self);
 }
 
+/// For a host of programs that can end what runs: defined in the executable, called before each operator, may throw.
+extern "C" __attribute__((weak)) void tensorscope_before_operator();
+
+// Each operator and each backward pass asks here for its observers. Ours are given here, and not to LibTorch's list: with
+// any in that list it prepares names and copies for them in many places.
+TENSORSCOPE_INTERPOSE(std::optional<at::StepCallbacks>, observers, TENSORSCOPE_SYMBOL_OBSERVERS, at::RecordScope)
+std::optional<at::StepCallbacks> observers(at::RecordScope scope) {
+  if (tensorscope_before_operator != nullptr) {
+    tensorscope_before_operator();
+  }
+  std::optional<at::StepCallbacks> found;
+  if (tensorscope::hooks::libtorch_has_observers()) {
+    found = call_original_observers(scope);
+  }
+  tensorscope::hooks::add_observer(scope, found);
+  return found;
+}
+
+// The same, asked for what always has an observer: what programs label, and scripted functions.
+TENSORSCOPE_INTERPOSE(at::StepCallbacks, all_observers, TENSORSCOPE_SYMBOL_ALL_OBSERVERS, at::RecordScope)
+at::StepCallbacks all_observers(at::RecordScope scope) {
+  at::StepCallbacks theirs = call_original_all_observers(scope);
+  if (scope != at::RecordScope::TORCHSCRIPT_FUNCTION) {
+    return theirs;
+  }
+  std::optional<at::StepCallbacks> found;
+  if (!theirs.empty()) {
+    found = theirs;
+  }
+  tensorscope::hooks::add_observer(scope, found);
+  return found.has_value() ? *found : theirs;
+}
+
 // A profiler's observers must see every operator; ours then step back no more.
 TENSORSCOPE_INTERPOSE(at::CallbackHandle, add_global, TENSORSCOPE_SYMBOL_ADD_GLOBAL, at::RecordFunctionCallback)
 at::CallbackHandle add_global(at::RecordFunctionCallback callback) {
@@ -107,6 +141,14 @@ TENSORSCOPE_INTERPOSE(at::CallbackHandle, add_local, TENSORSCOPE_SYMBOL_ADD_LOCA
 at::CallbackHandle add_local(at::RecordFunctionCallback callback) {
   tensorscope::hooks::note_observer(reinterpret_cast<const void*>(callback.start()));
   return call_original_add_local(callback);
+}
+
+TENSORSCOPE_INTERPOSE(int, unload, TENSORSCOPE_SYMBOL_UNLOAD, void*)
+int unload(void* library) {
+  tensorscope::hooks::note_unloading();
+  const int status = call_original_unload(library);
+  tensorscope::hooks::note_unloading(); // what ran as the library went may have been walked through
+  return status;
 }
 
 extern "C" {

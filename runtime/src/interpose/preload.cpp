@@ -19,11 +19,10 @@
 #include <cstdlib>
 #include <cstring>
 
-// Operators ask this for their observers, so a call says that LibTorch has come, were it long after the start.
-#define TENSORSCOPE_SYMBOL_OPERATOR_CALL "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE"
-
+// Among these is what operators ask for their observers, so a call says that LibTorch has come, were it long after the
+// start.
 TENSORSCOPE_INTERPOSED(TENSORSCOPE_TRAMPOLINE)
-TENSORSCOPE_TRAMPOLINE(TENSORSCOPE_SYMBOL_OPERATOR_CALL)
+TENSORSCOPE_TRAMPOLINE(TENSORSCOPE_SYMBOL_UNLOAD)
 TENSORSCOPE_TRAMPOLINE_FIRST_CALLS
 
 extern "C" {

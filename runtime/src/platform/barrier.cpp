@@ -18,7 +18,9 @@ void prepare_barrier() noexcept {
 
 void barrier_on_all_threads() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!threads_need_own_barrier.load(std::memory_order_relaxed)) {
+  if (!threads_need_own_barrier.load(std::memory_order_relaxed) &&
+      ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+    prepare_barrier(); // a forked child may have to say again that it wants this
     ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
   }
 }

@@ -5,12 +5,14 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 
 #include <unistd.h>
 
 namespace tensorscope::platform {
 namespace {
-constinit std::array<std::atomic<bool>, static_cast<std::size_t>(Trouble::count)> reported{};
+/// The words of each kind; never freed, as they are read during exit. Empty where they found no memory.
+constinit std::array<std::atomic<const char*>, static_cast<std::size_t>(Trouble::count)> reported{};
 } // namespace
 
 void print_line(const std::string& text) noexcept {
@@ -23,12 +25,32 @@ void print_line(const std::string& text) noexcept {
 }
 
 void report_trouble(Trouble kind, const std::string& text) noexcept {
-  if (!reported[static_cast<std::size_t>(kind)].exchange(true)) {
-    try {
-      print_line("health: " + text);
-    } catch (...) {
+  auto& place = reported[static_cast<std::size_t>(kind)];
+  const char* nothing = nullptr;
+  if (!place.compare_exchange_strong(nothing, "")) {
+    return;
+  }
+  if (const char* const words = ::strdup(text.c_str())) {
+    place.store(words);
+  }
+  try {
+    print_line("health: " + text);
+  } catch (...) {
+  }
+}
+
+bool was_reported(Trouble kind) noexcept {
+  return reported[static_cast<std::size_t>(kind)].load() != nullptr;
+}
+
+std::vector<std::string> troubles_so_far() {
+  std::vector<std::string> all;
+  for (const auto& place : reported) {
+    if (const char* const words = place.load(); words != nullptr && *words != '\0') {
+      all.emplace_back(words);
     }
   }
+  return all;
 }
 
 } // namespace tensorscope::platform

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tensorscope::platform {
 
@@ -15,11 +16,19 @@ enum class Trouble {
   observer_failed,
   close_failed,
   report_failed,
+  device_unseen,
+  graph_pool,
   count,
 };
 
 /// Prints "tensorscope: health: <text>" the first time that `kind` comes up; later ones are silent.
 void report_trouble(Trouble kind, const std::string& text) noexcept;
+
+/// Whether that kind came up.
+bool was_reported(Trouble kind) noexcept;
+
+/// What came up so far, as it was printed.
+std::vector<std::string> troubles_so_far();
 
 /// Prints "tensorscope: <text>" to stderr in one write.
 void print_line(const std::string& text) noexcept;

@@ -5,12 +5,17 @@
 
 #include "core/fork_guard.h"
 #include "core/region_stack.h"
+#include "core/timeline.h"
 #include "hooks/making.h"
 #include "platform/health.h"
 #include "platform/output.h"
+#include "platform/python.h"
+#include "report/health.h"
 #include "report/leaks.h"
-#include "report/words.h"
-
+#include "report/out_of_memory.h"
+#include "report/python_holders.h"
+#include "report/suppress.h"
+#include "report/writing.h"
 
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -34,6 +39,7 @@ namespace {
 constinit const core::Options* options = nullptr;
 constinit std::atomic<bool> terminate_handler_set{false};
 constinit std::atomic<bool> written{false};
+constinit std::atomic<bool> python_asked{false};
 constinit std::atomic<bool> found_something{false};
 constinit std::atomic<std::uint64_t> parents_regions{0}; ///< number of the last region before a fork
 constinit std::terminate_handler earlier_terminate = nullptr;
@@ -49,11 +55,13 @@ bool in_entry(const void* address) {
 /// Whether exit runs because main returned. If something called exit() instead, frames of the program besides its
 /// entry are on the stack; on another thread main is still running. False if the stack can't be read.
 bool main_has_returned(Symbolizer& symbolizer) {
-  if (::syscall(SYS_gettid) != ::getpid()) {
+  auto* const thread = core::this_thread();
+  if (thread == nullptr || ::syscall(SYS_gettid) != ::getpid()) {
     return false;
   }
   try {
-    for (void* const address : hooks::walk_stack()) {
+    constexpr std::size_t kDeepest = 4096;
+    for (void* const address : hooks::walk_stack(*thread, kDeepest)) {
       const SourceFrame& outermost = symbolizer.frames_at(address).back();
       const bool entry = outermost.function == "_start" || in_entry(address);
       if (!entry && (outermost.users || outermost.function == "main")) {
@@ -67,44 +75,60 @@ bool main_has_returned(Symbolizer& symbolizer) {
 }
 
 Question question(bool main_returned) {
-  return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution, true};
+  return {main_returned, parents_regions.load(), core::process_generation(), options->min_bytes, options->resolution,
+          options->warmup, options->holders, true};
 }
 
-std::string path_for(core::ReportFormat format) {
-  std::string path = platform::expand_path(options->log_path);
-  if (options->report.size() > 1) {
-    path += format == core::ReportFormat::json ? ".json" : ".txt";
+/// What the ledgers say, without what the user knows already.
+Report make_report(const Question& ask, Symbolizer& symbolizer) {
+  Report report = collect(ask, symbolizer);
+  apply_suppressions(report, symbolizer);
+  if (options->gen_suppressions) {
+    for (auto& leak : report.leaks) {
+      leak.suppression = suppression_for(leak, symbolizer).text();
+    }
   }
-  return path;
+  report.health = tracker_health();
+  report.out_of_memory = std::make_shared<const std::vector<OutOfMemoryNote>>(out_of_memory_notes());
+  return report;
 }
 
-void write(core::ReportFormat format, const std::string& text) {
-  if (options->log_path.empty()) {
-    platform::write_to_stderr(text);
+/// A rule that fits nothing any more should go from its file. Only where all was looked at.
+void warn_of_unused_suppressions(const Report& report) {
+  if (!report.main_returned || core::process_generation() != 0) {
     return;
   }
-  const std::string path = path_for(format);
-  std::string problem;
-  if (!platform::write_file(path, text, problem)) {
-    platform::print_line("cannot write the report to '" + path + "' (log_path): " + problem);
-    platform::write_to_stderr(text);
+  std::string unused;
+  for (const auto& rule : unused_suppressions()) {
+    unused += (unused.empty() ? "" : ", ") + rule;
+  }
+  if (!unused.empty()) {
+    platform::print_line("suppressions: unused: " + unused);
   }
 }
 
-void write_report(bool terminating) noexcept {
+/// What ends the program.
+enum class Ending { exit, exception, interpreter };
+
+Report report_at(Ending ending, Symbolizer& symbolizer) {
+  auto ask = question(ending == Ending::interpreter || (ending == Ending::exit && main_has_returned(symbolizer)));
+  ask.stack_is_gone = ending != Ending::interpreter;
+  Report report = make_report(ask, symbolizer);
+  if (ending == Ending::interpreter) {
+    keep_what_python_piles_up(report);
+  }
+  return report;
+}
+
+void write_report(Ending ending) noexcept {
   if (written.exchange(true)) {
     return;
   }
   try {
     Symbolizer symbolizer;
-    const Report report = collect(question(!terminating && main_has_returned(symbolizer)), symbolizer);
-    for (const core::ReportFormat format : options->report) {
-      if (format == core::ReportFormat::json) {
-        write(format, as_json(report, symbolizer));
-      } else if (!report.clean()) {
-        write(format, as_text(report, symbolizer, options->max_leaks));
-      }
-    }
+    const Report report = report_at(ending, symbolizer);
+    write_all(report, symbolizer, *options);
+    warn_of_unused_suppressions(report);
     found_something.store(!report.clean());
   } catch (const std::exception& error) {
     platform::report_trouble(platform::Trouble::report_failed, std::string("no report could be made: ") + error.what());
@@ -113,11 +137,23 @@ void write_report(bool terminating) noexcept {
   }
 }
 
-void at_exit() { write_report(false); }
+void at_exit() { write_report(Ending::exit); }
+
+/// A program's main is the interpreter's, whose objects are about to go. One that has an interpreter inside goes on.
+void at_python_exit() noexcept {
+  try {
+    if (!python_is_the_program()) {
+      return;
+    }
+  } catch (...) {
+    return; // the stack can't be read: the report is made at the process's exit
+  }
+  write_report(Ending::interpreter);
+}
 
 /// An uncaught exception must not take the report with it.
 [[noreturn]] void at_terminate() {
-  write_report(true);
+  write_report(Ending::exception);
   if (earlier_terminate != nullptr) {
     earlier_terminate();
   }
@@ -151,6 +187,8 @@ void after_fork() {
 
 void prepare_status(const core::Options& given) noexcept {
   options = &given;
+  core::start_timeline_clock();
+  platform::note_start_for_files();
   if (tensorscope_at_the_end != nullptr) {
     tensorscope_at_the_end(&set_status);
   } else {
@@ -167,13 +205,16 @@ void report_at_exit() noexcept {
   if (!terminate_handler_set.exchange(true)) {
     earlier_terminate = std::set_terminate(&at_terminate);
   }
+  if (!python_asked.exchange(true)) {
+    platform::call_at_python_exit(&at_python_exit);
+  }
 }
 
 std::string text_now() {
   Symbolizer symbolizer;
   auto ask = question(true);
   ask.stack_is_gone = false;
-  return as_text(collect(ask, symbolizer), symbolizer, options->max_leaks);
+  return text_of(make_report(ask, symbolizer), symbolizer, *options);
 }
 
 } // namespace tensorscope::report

@@ -2,42 +2,26 @@
 // From the ledgers to leaks: what is alive, grouped by the place of its making.
 #include "report/leaks.h"
 
-#include "hooks/graph.h"
+#include "core/live_figures.h"
 #include "hooks/library_calls.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
 #include "report/groups.h"
+#include "report/growth.h"
 #include "report/handles_search.h"
+#include "report/leak_graphs.h"
+#include "report/leak_holders.h"
 #include "report/piles.h"
 
+#include <torch/csrc/autograd/function.h>
+
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
 
 namespace tensorscope::report {
 namespace {
 
 using core::KeptAs;
 using core::Survivor;
-
-/// A survivor that is alive, kept so while it is looked at.
-struct Living {
-  Survivor note;
-  c10::intrusive_ptr<c10::StorageImpl> storage;
-  bool released = false;
-  std::optional<HandlePlace> handles; ///< where they are, if that was looked for
-  bool piled = false;                 ///< part of a pile: see report/piles.h
-};
-
-/// A copy of one thread's ledger, taken under its lock.
-struct Ledger {
-  std::vector<Living> survivors;
-  std::vector<OpenSession> sessions;
-  std::uint64_t open_bytes = 0; ///< owned or retained by open regions
-  std::uint32_t thread = 0;     ///< its slot
-  core::WorkClock now = 0;      ///< of the thread
-  bool quiet = false;           ///< the thread is this one, or has ended
-};
 
 class Reading {
  public:
@@ -62,7 +46,7 @@ void add_owned(OpenSession& open, Sites& sites, const core::OwnedStorage& entry)
 }
 
 OpenSession describe_session(const core::ThreadRecord& thread, const core::Region& session) {
-  OpenSession open{session.where, session.number, thread.slot, 0, 0, {}};
+  OpenSession open{session.where, session.number, thread.slot, 0, 0, {}, 0};
   Sites sites;
   for (const auto& entry : session.owned.items()) {
     add_owned(open, sites, entry);
@@ -77,7 +61,11 @@ void add_sessions_left_open(Report& report, const std::vector<Ledger>& ledgers, 
     if (left.place.kind != core::RegionKind::session || left.region <= question.since_region) {
       continue;
     }
-    OpenSession open{left.place.where, left.region, left.thread, 0, 0, {}};
+    OpenSession open{left.place.where, left.region, left.thread, 0, 0, {}, left.replaced};
+    if (left.replaced != 0) {
+      report.sessions.push_back(std::move(open));
+      continue;
+    }
     Sites sites;
     for (const auto& ledger : ledgers) {
       for (const auto& living : ledger.survivors) {
@@ -102,7 +90,7 @@ std::uint64_t living_bytes(const std::vector<core::OwnedStorage>& entries) {
 }
 
 void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) {
-  const Reading reading(thread);
+  const core::LedgerReading reading(thread);
   ledger.thread = thread.slot;
   ledger.now = thread.work_done();
   ledger.quiet = &thread == core::current_record || !thread.in_use.load(std::memory_order_acquire);
@@ -115,6 +103,7 @@ void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) 
   if (thread.survivors == nullptr) {
     return;
   }
+  ledger.survivors.reserve(thread.survivors->items().size()); // no copies for a search of the memory to find
   for (const Survivor& survivor : thread.survivors->items()) {
     if (auto storage = hooks::lock_storage(survivor.entry.storage)) {
       const bool released = hooks::is_released(*storage);
@@ -233,74 +222,9 @@ void mark_piles(std::vector<Ledger>& ledgers, const Question& question) {
   }
 }
 
-/// For each storage that a graph needs, the living tensor at whose end the graph hangs.
-using Keepers = std::unordered_map<const c10::StorageImpl*, const Living*>;
-
-/// The living tensor at whose end the graph hangs that keeps the storage, or null. A graph may keep another's end.
-const Living* keeper_of(const Living& living, const Keepers& keepers) {
-  const Living* keeper = nullptr;
-  auto found = keepers.find(living.storage.get());
-  for (std::size_t steps = 0; found != keepers.end() && steps < keepers.size(); ++steps) {
-    keeper = found->second;
-    found = keepers.find(keeper->storage.get());
-  }
-  return keeper;
-}
-
-/// The tensors of one ledger that have a graph, and are no part of another's.
-void add_roots(const Ledger& ledger, std::vector<at::Tensor>& roots, std::vector<const Living*>& notes) {
-  for (const auto& living : ledger.survivors) {
-    auto tensor = living.released ? at::Tensor() : hooks::lock_tensor(living.note.entry.tensor);
-    if (tensor.defined() && living.note.kept_as != KeptAs::graph && tensor.grad_fn()) {
-      roots.push_back(std::move(tensor));
-      notes.push_back(&living);
-    }
-  }
-}
-
-Keepers keepers_of_graphs(const std::vector<Ledger>& ledgers) {
-  std::vector<at::Tensor> roots;
-  std::vector<const Living*> notes;
-  for (const auto& ledger : ledgers) {
-    // A running thread may be changing the graphs of its tensors right now.
-    if (ledger.quiet) {
-      add_roots(ledger, roots, notes);
-    }
-  }
-  Keepers keepers;
-  const hooks::LibraryCall ours(true); // unpacking saved tensors runs a few operators
-  hooks::GraphWalk walk(0);
-  for (std::size_t i = roots.size(); i-- > 0;) { // the younger first: a graph keeps what is older than its end
-    walk.run(roots[i], [&](const hooks::SavedTensor& saved) {
-      if (notes[i]->storage.get() != &saved.storage) {
-        keepers.try_emplace(&saved.storage, notes[i]);
-      }
-    });
-  }
-  return keepers;
-}
-
-bool any_may_be_kept_by_graphs(const std::vector<Ledger>& ledgers) {
-  return std::any_of(ledgers.begin(), ledgers.end(), [](const Ledger& ledger) {
-    return std::any_of(ledger.survivors.begin(), ledger.survivors.end(), [](const Living& living) {
-      return (living.note.kept_as == KeptAs::graph || living.piled) && !living.released;
-    });
-  });
-}
-
-std::uint64_t allocated_cpu_bytes() {
-  std::uint64_t bytes = 0;
-  for (const auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
-    bytes += thread->allocated_bytes.get();
-    for (const auto& freed : thread->freed_bytes) {
-      bytes -= freed.get();
-    }
-  }
-  return bytes;
-}
-
 void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& question, Symbolizer& symbolizer) {
-  const Keepers keepers = any_may_be_kept_by_graphs(ledgers) ? keepers_of_graphs(ledgers) : Keepers();
+  const IsLeak is_leak = [&](const Living& living) { return kind_of(living, question).has_value(); };
+  const Graphs graphs = read_graphs(ledgers, is_leak);
   Groups groups(symbolizer, question);
   Sites held;
   for (const auto& ledger : ledgers) {
@@ -308,19 +232,20 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
     for (const auto& living : ledger.survivors) {
       report.known_bytes += living.released ? 0 : living.storage->nbytes();
       const auto kind = kind_of(living, question);
-      if (!kind) {
+      const Living* const keeper = keeper_of(living, graphs);
+      const bool indirect = is_indirect(living, keeper, graphs, is_leak);
+      if (!kind && !indirect) {
         if (!living.released) {
           held.add(living.note.entry, living.storage->nbytes());
         }
         continue;
       }
-      const Living* const keeper = keeper_of(living, keepers);
-      if (*kind == LeakKind::graph || (*kind == LeakKind::piled && keeper != nullptr)) {
+      if (indirect || *kind == LeakKind::graph || (*kind == LeakKind::piled && keeper != nullptr)) {
         const Living& end = keeper != nullptr ? *keeper : living;
         groups.add_graph(kind_of(end, question).value_or(LeakKind::graph), end.note, living.note.entry,
                          living.storage->nbytes());
       } else {
-        groups.add(*kind, living.note, living.storage->nbytes());
+        groups.add(*kind, living.note, living.storage->nbytes(), own_node_of(living, graphs));
       }
     }
   }
@@ -328,36 +253,29 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
   report.held = held.largest_first();
 }
 
+/// What the search for holders leaves out: tensors' bytes, and our own copies of the ledgers.
+std::vector<AddressRange> not_searched(const std::vector<Ledger>& ledgers) {
+  std::vector<AddressRange> ranges;
+  for (const auto& ledger : ledgers) {
+    const auto copies = reinterpret_cast<std::uintptr_t>(ledger.survivors.data());
+    ranges.emplace_back(copies, copies + ledger.survivors.capacity() * sizeof(Living));
+    for (const auto& living : ledger.survivors) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
+      if (begin != 0 && living.storage->device_type() == c10::DeviceType::CPU) {
+        ranges.emplace_back(begin, begin + living.storage->nbytes());
+      }
+    }
+  }
+  return ranges;
+}
+
 } // namespace
-
-std::uint64_t Report::escaped_count() const {
-  std::uint64_t count = 0;
-  for (const auto& leak : leaks) {
-    count += leak.kind == LeakKind::escape ? leak.site.count : 0;
-  }
-  return count;
-}
-
-std::uint64_t Report::leaked_count() const {
-  std::uint64_t count = 0;
-  for (const auto& leak : leaks) {
-    count += leak.graph_count + (leak.kind == LeakKind::graph || leak.kind == LeakKind::escape ? 0 : leak.site.count);
-  }
-  return count;
-}
-
-std::uint64_t Report::leaked_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& leak : leaks) {
-    bytes += leak.kind == LeakKind::escape ? 0 : leak.bytes();
-  }
-  return bytes;
-}
 
 Report collect(const Question& question, Symbolizer& symbolizer) {
   Report report;
   report.main_returned = question.main_returned;
-  report.allocated_bytes = allocated_cpu_bytes();
+  report.allocated_bytes = core::live_in_process().bytes;
+  report.usage = read_usage();
   std::vector<Ledger> ledgers;
   for (auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
     read(*thread, question, ledgers.emplace_back());
@@ -368,6 +286,10 @@ Report collect(const Question& question, Symbolizer& symbolizer) {
   find_handles_of(ledgers, question);
   mark_piles(ledgers, question);
   sum_up(report, ledgers, question, symbolizer);
+  if (question.holders) {
+    add_holders(report.leaks, {not_searched(ledgers), question.stack_is_gone}, symbolizer);
+  }
+  add_growth(report, question, symbolizer);
   report.uses = core::uses_after_release();
   return report;
 }

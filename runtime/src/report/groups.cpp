@@ -36,10 +36,14 @@ std::vector<Site> Sites::largest_first() const {
   return all;
 }
 
-void Groups::add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes) {
+void Groups::add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes, const std::string& own_node) {
   Group& group = group_of(kind, note);
+  if (group.leak.own_node.empty()) {
+    group.leak.own_node = own_node;
+  }
   ++group.leak.site.count;
   group.leak.site.bytes += bytes;
+  group.leak.tensors.push_back(note.entry);
   group.regions.insert(note.region);
 }
 
@@ -49,6 +53,7 @@ void Groups::add_graph(LeakKind keeper_kind, const core::Survivor& keeper, const
   group.graph.add(kept, bytes);
   ++group.leak.graph_count;
   group.leak.graph_bytes += bytes;
+  group.leak.tensors.push_back(keeper.entry);
 }
 
 std::vector<Leak> Groups::leaks(Sites& held) const {
@@ -97,6 +102,38 @@ const std::string& Groups::place_of(const core::Stack* stack) {
     }
   }
   return known->second;
+}
+
+std::uint64_t Report::escaped_count() const {
+  std::uint64_t count = 0;
+  for (const auto& leak : leaks) {
+    count += leak.kind == LeakKind::escape ? leak.site.count : 0;
+  }
+  return count;
+}
+
+std::uint64_t Report::growth_count() const {
+  return static_cast<std::uint64_t>(
+      std::count_if(leaks.begin(), leaks.end(), [](const Leak& leak) { return leak.kind == LeakKind::growth; }));
+}
+
+std::uint64_t Report::leaked_count() const {
+  std::uint64_t count = 0;
+  for (const auto& leak : leaks) {
+    if (leak.kind == LeakKind::growth) {
+      continue;
+    }
+    count += leak.graph_count + (leak.kind == LeakKind::graph || leak.kind == LeakKind::escape ? 0 : leak.site.count);
+  }
+  return count;
+}
+
+std::uint64_t Report::leaked_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& leak : leaks) {
+    bytes += leak.kind == LeakKind::escape || leak.kind == LeakKind::growth ? 0 : leak.bytes();
+  }
+  return bytes;
 }
 
 } // namespace tensorscope::report

@@ -2,14 +2,12 @@
 // Whether any handle to a tensor is left anywhere in the program's memory.
 #pragma once
 
+#include "report/memory.h"
+
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace tensorscope::report {
-
-/// A range of addresses, without its end.
-using AddressRange = std::pair<std::uintptr_t, std::uintptr_t>;
 
 /// Where handles to an object were found.
 enum class HandlePlace {

@@ -3,6 +3,9 @@
 // and its frames are folded anyway.
 #include "report/symbolizer.h"
 
+#include "formats/words.h"
+#include "platform/made_code.h"
+
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -14,7 +17,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
 namespace tensorscope::report {
 namespace {
@@ -25,22 +27,6 @@ std::string base_name(std::string_view path) {
 
 bool starts_with_any(std::string_view text, const auto& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return text.starts_with(prefix); });
-}
-
-/// LibTorch's, ours and the C and C++ libraries by their full names: a program may have a libtorch_trainer.so of its own.
-bool is_system_library(std::string_view name) {
-  static constexpr std::array<std::string_view, 31> names{
-      "libtorch",      "libtorch_cpu",     "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip",
-      "libtorch_xpu",  "libtorch_nvshmem", "libtorch_python", "libc10",             "libc10_cuda",
-      "libc10_hip",    "libc10_xpu",       "libtensorscope", "libstdc++",           "libc++",
-      "libc++abi",     "libc",             "libm",          "libgcc_s",             "libpthread",
-      "libdl",         "libgomp",          "libomp",        "libiomp5",             "libtsan",
-      "libasan",       "liblsan",          "libubsan",      "ld-linux-x86-64",     "libtensorscope_watch",
-      "libtensorscope_preload"};
-  // Wheels bring a libgomp with a hash in its name.
-  static constexpr std::array<std::string_view, 2> beginnings{"libgomp-", "libclang_rt."};
-  const std::string_view stem = name.substr(0, name.find(".so"));
-  return std::find(names.begin(), names.end(), stem) != names.end() || starts_with_any(stem, beginnings);
 }
 
 /// Inlined parts of headers, and the interposers, lie in the user's executable.
@@ -170,7 +156,8 @@ class UnitFunctions {
       const int tag = dwarf_tag(&child);
       if (tag == DW_TAG_subprogram) {
         add(child);
-      } else if (tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type) {
+        add_functions_in(child); // classes and lambdas that are local to it
+      } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type) {
         add_functions_in(child);
       }
     } while (dwarf_siblingof(&child, &child) == 0);
@@ -255,7 +242,34 @@ class ModuleUnits {
   std::unordered_map<const Dwarf_Die*, UnitFunctions> functions_;
 };
 
+/// Of code that is in no file.
+SourceFrame frame_of(const platform::MadePlace& made) {
+  SourceFrame frame;
+  set_function(frame, made.symbol.c_str());
+  frame.file = made.file;
+  frame.line = made.line;
+  frame.column = made.column;
+  frame.users = made.file.empty() ? frame.users : !is_system_file(made.file);
+  return frame;
+}
+
 } // namespace
+
+/// LibTorch's, ours and the C and C++ libraries by their full names: a program may have a libtorch_trainer.so of its own.
+bool is_system_library(std::string_view name) {
+  static constexpr std::array<std::string_view, 34> names{
+      "libtorch",      "libtorch_cpu",     "libtorch_cuda", "libtorch_cuda_linalg", "libtorch_hip",
+      "libtorch_xpu",  "libtorch_nvshmem", "libtorch_python", "libc10",             "libc10_cuda",
+      "libc10_hip",    "libc10_xpu",       "libtensorscope", "libstdc++",           "libc++",
+      "libc++abi",     "libc",             "libm",          "libgcc_s",             "libpthread",
+      "libdl",         "libgomp",          "libomp",        "libiomp5",             "libtsan",
+      "libasan",       "liblsan",          "libubsan",      "ld-linux-x86-64",     "libtensorscope_watch",
+      "libtensorscope_preload", "tensorscope-repl", "libclang-cpp",        "libLLVM"};
+  // Wheels bring a libgomp with a hash in its name. An interpreter's frames say nothing of the program in it.
+  static constexpr std::array<std::string_view, 4> beginnings{"libgomp-", "libclang_rt.", "libpython3", "python3"};
+  const std::string_view stem = name.substr(0, name.find(".so"));
+  return std::find(names.begin(), names.end(), stem) != names.end() || starts_with_any(stem, beginnings);
+}
 
 struct Symbolizer::Libdw {
   Libdw() {
@@ -308,6 +322,10 @@ const std::vector<SourceFrame>& Symbolizer::frames_at(void* return_address) {
   }
   // The call lies before the address to which it returns.
   void* const call = static_cast<char*>(return_address) - 1;
+  if (const auto made = platform::made_code_at(call)) {
+    frames.push_back(frame_of(*made));
+    return frames;
+  }
   Dl_info info{};
   std::string library;
   if (::dladdr(call, &info) != 0 && info.dli_fname != nullptr) {
@@ -340,14 +358,7 @@ std::vector<const SourceFrame*> Symbolizer::frames_of(const core::Stack& stack) 
 }
 
 std::string to_string(const SourceFrame& frame) {
-  std::string text = frame.function.empty() ? "in " + (frame.library.empty() ? "unknown code" : frame.library) : frame.function;
-  if (!frame.file.empty()) {
-    text += " " + frame.file + ":" + std::to_string(frame.line);
-    text += frame.column != 0 ? ":" + std::to_string(frame.column) : "";
-  } else if (!frame.function.empty()) {
-    text += " in " + frame.library;
-  }
-  return text;
+  return formats::frame_text(frame.function, frame.file, frame.line, frame.column, frame.library);
 }
 
 } // namespace tensorscope::report

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +42,9 @@ class Symbolizer {
   std::unique_ptr<Libdw> libdw_;
   std::unordered_map<void*, std::vector<SourceFrame>> known_;
 };
+
+/// Whether an executable or library of this base name is LibTorch's, ours or the system's.
+bool is_system_library(std::string_view name);
 
 /// "function file:line:column", or what is known of it.
 std::string to_string(const SourceFrame& frame);

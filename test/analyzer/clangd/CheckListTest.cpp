@@ -8,6 +8,9 @@ namespace {
 
 const std::string Ours =
     "tensorscope-discarded-scope-result,"
+    "tensorscope-gc-in-loop,"
+    "tensorscope-long-lived-in-scope,"
+    "tensorscope-unbalanced-session,"
     "tensorscope-unretained-escape,"
     "tensorscope-unscoped-loop,"
     "tensorscope-use-after-release";

@@ -209,5 +209,38 @@ TEST(StorageFlowTest, FunctionOverItsBudgetIsCounted) {
   EXPECT_EQ(C.statistics().FunctionsAnalyzed, 0u);
 }
 
+TEST(StorageFlowTest, AVariableStandsForItsCondition) {
+  AnalyzedCode C(R"cpp(
+    void f(int n, bool k) {
+      auto x = ones(3);
+      const bool both = n > 3 && k;
+      if (both)
+        release(x);
+      if (n <= 3)
+        point("small");
+      if (n > 3 && k)
+        point("both");
+    })cpp");
+  EXPECT_EQ(C.lives("x", "small"), Lives{"live"});
+  EXPECT_EQ(C.lives("x", "both"), Lives{"released"});
+}
+
+TEST(StorageFlowTest, AReferenceNamesTheOneThatWasChosen) {
+  AnalyzedCode C(R"cpp(
+    void f(bool k) {
+      auto a = ones(3), b = ones(3);
+      Tensor &r = k ? a : b;
+      release(r);
+      if (k)
+        point("first");
+      r = ones(3);
+      point("rewritten");
+    })cpp");
+  EXPECT_EQ(C.lives("a", "first"), Lives{"released"});
+  EXPECT_EQ(C.lives("b", "first"), Lives{"live"});
+  EXPECT_EQ(C.lives("r", "rewritten"), Lives{"live"});
+  EXPECT_EQ(C.lives("a", "rewritten"), Lives{"unseen"});
+}
+
 } // namespace
 } // namespace tensorscope::test

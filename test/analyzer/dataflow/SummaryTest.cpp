@@ -56,6 +56,37 @@ TEST(SummaryTest, MethodReleasesAMemberAndAnotherRefillsIt) {
   EXPECT_EQ(C.lives("s.hidden", "refilled"), Lives{"live"});
 }
 
+TEST(SummaryTest, SessionsAreStartedStoppedReplacedOrUnclear) {
+  AnalyzedCode C(R"cpp(
+    void begin() { start_session(); }
+    void end() { stop_session(); }
+    void next() { end(); begin(); }
+    void both() { begin(); end(); }
+    void either(bool k) { if (k) begin(); }
+    void maybeEnd(bool k) { if (k) end(); }
+    struct Guard { Guard() { begin(); } ~Guard() { end(); } };
+    void guarded() { Guard guard; }
+    void f() {
+      begin();
+      point("open");
+      next();
+      point("again");
+      end();
+      point("closed");
+    })cpp");
+  auto Effect = [&](const char *Name) { return C.summary(Name)->Sessions; };
+  EXPECT_EQ(Effect("begin"), SessionEffect::Starts);
+  EXPECT_EQ(Effect("end"), SessionEffect::Stops);
+  EXPECT_EQ(Effect("next"), SessionEffect::Replaces);
+  EXPECT_EQ(Effect("both"), SessionEffect::None);
+  EXPECT_EQ(Effect("either"), SessionEffect::Unclear);
+  EXPECT_EQ(Effect("maybeEnd"), SessionEffect::Unclear);
+  EXPECT_EQ(Effect("guarded"), SessionEffect::None);
+  EXPECT_EQ(C.openScopes("open"), std::set<size_t>{1});
+  EXPECT_EQ(C.openScopes("again"), std::set<size_t>{1});
+  EXPECT_EQ(C.openScopes("closed"), std::set<size_t>{0});
+}
+
 TEST(SummaryTest, ResultIsNewOrTheArgumentOrAView) {
   AnalyzedCode C(R"cpp(
     Tensor make(const Tensor &t) { return t + t; }

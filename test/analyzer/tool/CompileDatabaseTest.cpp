@@ -4,6 +4,7 @@
 // where.
 #include "tool/CompileDatabase.h"
 #include "TemporaryFolder.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace tensorscope;
 
@@ -92,6 +93,49 @@ TEST_F(CompileDatabaseTest, IsFoundAboveTheFirstPath) {
   auto Database = CompileDatabase::load("", Source);
   ASSERT_TRUE(bool(Database)) << llvm::toString(Database.takeError());
   EXPECT_EQ(Database->path(), File);
+}
+
+TEST_F(CompileDatabaseTest, IsFoundInABuildFolder) {
+  std::string Source = Folder.write("src/a.cpp", "");
+  std::string Entry = list({entry(Folder.path(), "src/a.cpp")});
+  std::string Inner =
+      Folder.write("build/release/compile_commands.json", Entry);
+  auto Database = CompileDatabase::load("", Source);
+  ASSERT_TRUE(bool(Database)) << llvm::toString(Database.takeError());
+  EXPECT_EQ(Database->path(), Inner);
+  std::string Outer = Folder.write("build/compile_commands.json", Entry);
+  Database = CompileDatabase::load("", Source);
+  ASSERT_TRUE(bool(Database)) << llvm::toString(Database.takeError());
+  EXPECT_EQ(Database->path(), Outer);
+}
+
+TEST_F(CompileDatabaseTest, SeveralBuildFoldersAreNamed) {
+  std::string Source = Folder.write("src/a.cpp", "");
+  std::string Entry = list({entry(Folder.path(), "src/a.cpp")});
+  std::string Debug = Folder.write("build/debug/compile_commands.json", Entry);
+  std::string Release =
+      Folder.write("build/release/compile_commands.json", Entry);
+  EXPECT_EQ(problemOf(CompileDatabase::load("", Source)),
+            "several build folders have a compile_commands.json: " + Debug +
+                ", " + Release + "; name one with -p");
+}
+
+TEST_F(CompileDatabaseTest, AnEmptyCommandIsRefused) {
+  EXPECT_EQ(problem("[{\"file\": \"a\", \"directory\": \"/d\", "
+                    "\"command\": \" \"}]"),
+            File + ": entry 1 has an empty command: it must name the compiler");
+  EXPECT_EQ(problem("[{\"file\": \"a\", \"directory\": \"/d\", "
+                    "\"arguments\": []}]"),
+            File + ": entry 1 has an empty command: it must name the compiler");
+}
+
+TEST_F(CompileDatabaseTest, AFileWithTwoNamesIsSelectedOnce) {
+  std::string Source = Folder.write("a.cpp", "");
+  std::string Link = Folder.path("link.cpp");
+  ASSERT_FALSE(llvm::sys::fs::create_link(Source, Link));
+  write(list({entry(Folder.path(), "a.cpp"), entry(Folder.path(), "link.cpp")}));
+  EXPECT_EQ(selected({}), std::vector<std::string>{Source});
+  EXPECT_EQ(selected({Link}), std::vector<std::string>{Source});
 }
 
 TEST_F(CompileDatabaseTest, NothingFoundAboveThePathIsSaid) {

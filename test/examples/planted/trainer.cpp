@@ -17,7 +17,7 @@ Trainer::Trainer(Classifier model, const TrainerOptions& options)
 
 StepResult Trainer::training_step(const Batch& batch) {
   optimizer_.zero_grad();
-  auto logits = model_->forward(batch.features);
+  auto logits = model_->forward(batch.features); // LEAKS growth
   auto loss = torch::nn::functional::cross_entropy(logits, batch.labels);
   loss.backward();
   optimizer_.step();

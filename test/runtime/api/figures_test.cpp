@@ -133,7 +133,56 @@ TEST(ExpectNoLeaksTest, FailsForCodeThatKeepsOneTensorEachTime) {
   EXPECT_EQ(check.bytes, 1000);
   std::ostringstream text;
   text << check;
-  EXPECT_EQ(text.str(), "the code kept 1 storage(s) with 1000 byte(s) more than it found");
+  EXPECT_EQ(text.str(),
+            "the code kept 1 storage with 1000 bytes more than it found\n  to see where they were made: "
+            "TENSORSCOPE_OPTIONS=level=full, or link tensorscope::debug");
+}
+
+TEST(ExpectNoLeaksTest, AnExceptionGoesThrough) {
+  EXPECT_THROW(tensorscope::expect_no_leaks([] { throw std::runtime_error("of the code"); }), std::runtime_error);
+}
+
+TEST(ExpectNoLeaksTest, WithoutAWarmUpTheFirstRunCounts) {
+  Tensor cache;
+  int runs = 0;
+  const auto check = tensorscope::expect_no_leaks(
+      [&] {
+        ++runs;
+        cache = torch::ones({8});
+      },
+      {.warmup = -3});
+  EXPECT_FALSE(check);
+  EXPECT_EQ(runs, 1);
+}
+
+// Runs in a process with level=full.
+TEST(ExpectNoLeaksAtLevelFullTest, TheMessageNamesThePlacesTheLargestFirst) {
+  ASSERT_EQ(tensorscope::options().level, tensorscope::Level::full) << "start with TENSORSCOPE_OPTIONS";
+  std::vector<Tensor> kept;
+  Tensor replaced;
+  const auto check = tensorscope::expect_no_leaks([&] {
+    replaced = torch::ones({1000});
+    kept.push_back(torch::ones({2}));
+    kept.push_back(torch::zeros({250}));
+    kept.push_back(torch::zeros({250}));
+  });
+  EXPECT_FALSE(check);
+  EXPECT_EQ(check.storages, 3);
+  ASSERT_EQ(check.places.size(), 3u) << check;
+  EXPECT_EQ(check.places[0].made_by, "aten::zeros Float [250] on cpu");
+  EXPECT_EQ(check.places[0].bytes, 1000);
+  EXPECT_EQ(check.places[2].made_by, "aten::ones Float [2] on cpu");
+  EXPECT_EQ(check.places[2].bytes, 8);
+  EXPECT_EQ(check.message().find("[1000]"), std::string::npos) << check;
+  EXPECT_NE(check.message().find("\n  1000 bytes in 1 tensor of aten::zeros Float [250] on cpu\n    #0 "),
+            std::string::npos) << check;
+}
+
+TEST(ExpectNoLeaksAtLevelFullTest, NothingIsNamedWhereNothingIsKept) {
+  const auto check = tensorscope::expect_no_leaks([] { torch::ones({8}).exp(); });
+  EXPECT_TRUE(check);
+  EXPECT_TRUE(check.places.empty());
+  EXPECT_EQ(check.message(), "no leak: 0 storages, 0 bytes");
 }
 
 TEST(ExpectNoLeaksTest, ACacheThatFillsInTheWarmUpIsNone) {

@@ -119,7 +119,7 @@ TEST_F(EnvironmentTest, levle_off) {
   Tensor escaped;
   with_torch([&] { escaped = torch::ones({2}); });
   EXPECT_THROW(value(escaped), UseAfterRelease);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("unknown key 'levle' is ignored"), std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("unknown key 'levle' (did you mean 'level'?) is ignored"), std::string::npos);
 }
 
 } // namespace

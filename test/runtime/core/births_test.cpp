@@ -119,4 +119,15 @@ TEST(BirthsTest, ManyBirthsInOneOperatorAreAllTaken) {
   EXPECT_TRUE(births.empty());
 }
 
+TEST(BirthsTest, BytesThatTensorsWereSetToAreKnownUntilTheOperatorEnds) {
+  Births births;
+  births.add(address(1));
+  births.note_rebound(address(1));
+  EXPECT_TRUE(births.was_rebound(address(1)));
+  EXPECT_FALSE(births.was_rebound(address(2)));
+  EXPECT_TRUE(births.take(address(1))) << "born, whoever holds them";
+  births.clear();
+  EXPECT_FALSE(births.was_rebound(address(1)));
+}
+
 } // namespace

@@ -41,13 +41,34 @@ TEST(OptionsTest, AllUnknownKeysAreNamedInOneWarning) {
   const auto parsed = parse_options("levle=off:on_escape=report:rate=3:x");
   ASSERT_EQ(parsed.warnings.size(), 1u);
   EXPECT_EQ(parsed.warnings[0],
-            "TENSORSCOPE_OPTIONS: unknown keys 'levle', 'rate', 'x' are ignored; help=1 lists the keys");
+            "TENSORSCOPE_OPTIONS: unknown keys 'levle' (did you mean 'level'?), 'rate', 'x' are ignored; help=1 lists the "
+            "keys");
 }
 
-TEST(OptionsTest, HaltBelowLevelFullIsATrouble) {
-  EXPECT_NE(trouble_between(parse_options("halt=1").options), "");
+TEST(OptionsTest, AnUnknownKeyComesWithTheOneThatWasProbablyMeant) {
+  const auto nearest_to = [](const std::string& key) {
+    const std::string line = parse_options(key + "=1").warnings.at(0);
+    const auto begin = line.find("did you mean '");
+    return begin == std::string::npos ? "" : line.substr(begin + 14, line.find('\'', begin + 14) - begin - 14);
+  };
+  EXPECT_EQ(nearest_to("zzz"), "");
+  EXPECT_EQ(nearest_to("verbose"), "");
+  EXPECT_EQ(nearest_to(""), "");
+  EXPECT_EQ(nearest_to(std::string(100'000, 'x')), "");
+  EXPECT_EQ(nearest_to("levl"), "level");
+  EXPECT_EQ(nearest_to("suppression"), "suppressions");
+  EXPECT_EQ(nearest_to("logpath"), "log_path");
+  EXPECT_EQ(nearest_to("exit_code"), "exitcode");
+  EXPECT_EQ(nearest_to("Depth"), "depth");
+}
+
+TEST(OptionsTest, WhatHasNoEffectBelowLevelFullIsATrouble) {
+  EXPECT_EQ(trouble_between(parse_options("halt=1").options), "TENSORSCOPE_OPTIONS: no effect below level=full: halt=1");
   EXPECT_NE(trouble_between(parse_options("halt=1:level=off").options), "");
+  EXPECT_EQ(trouble_between(parse_options("suppressions=a:limit_mb=5").options),
+            "TENSORSCOPE_OPTIONS: no effect below level=full: limit_mb, suppressions");
   EXPECT_EQ(trouble_between(parse_options("halt=1:level=full").options), "");
+  EXPECT_EQ(trouble_between(parse_options("suppressions=a:limit_mb=5:level=full").options), "");
   EXPECT_EQ(trouble_between(parse_options("halt=0").options), "");
 }
 

@@ -62,6 +62,22 @@ TEST(OwnedStoragesTest, KeepsTheLivingAsItGrows) {
   }
 }
 
+TEST(SeenObjectsTest, WhatIsRemovedIsForgottenAsOftenAsItWasMet) {
+  Pool pool;
+  SeenObjects seen(things);
+  Thing* const one = pool.make();
+  Thing* const other = pool.make();
+  for (Thing* const thing : {one, other, one}) {
+    ++thing->weak;
+    seen.add({thing});
+  }
+  seen.remove(one);
+  seen.remove(pool.make());
+  ASSERT_EQ(seen.items().size(), 1u);
+  EXPECT_EQ(seen.items().front().object, other);
+  EXPECT_EQ(pool.weak_references(), 1);
+}
+
 // Any order of owning, dying, taking out and pruning agrees with a plain map; no weak reference is lost.
 TEST(OwnedStoragesTest, AgreesWithAMapInAnyOrder) {
   std::mt19937 random(5);

@@ -3,11 +3,13 @@
 #include <tensorscope/tensorscope.h>
 
 #include <cstdlib>
+#include <stdexcept>
+#include <string_view>
 
 static at::Tensor table;
 static at::Tensor retained_table;
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
   namespace nn = torch::nn;
   nn::Sequential net(nn::Linear(16, 32), nn::BatchNorm1d(32), nn::ReLU(), nn::Linear(32, 4));
   torch::optim::Adam optimizer(net->parameters(), 0.01);
@@ -24,6 +26,9 @@ int main(int argc, char**) {
       return loss.item<double>();
     });
   }
+  if (argc > 1 && std::string_view(argv[1]) == "throw") {
+    throw std::runtime_error("of the program");
+  }
   if (argc > 1) {
     tensorscope::with_torch([&] {
       best = tensorscope::retain(best + 1);
@@ -31,3 +36,10 @@ int main(int argc, char**) {
     });
   }
 }
+
+// EXIT:      tensorscope: main() had not returned: what its variables hold was not looked at; {{[0-9]+}} tensors with {{[0-9]+}} bytes are alive
+// EXIT-NOT:  {{.}}
+
+// THROW:      tensorscope: main() had not returned: what its variables hold was not looked at; {{[0-9]+}} tensors with
+// THROW:      terminate called after throwing an instance of 'std::runtime_error'
+// THROW-NOT:  LEAK

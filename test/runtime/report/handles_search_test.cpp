@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <memory>
 #include <vector>
 
@@ -49,6 +53,21 @@ TEST(HandlesSearchTest, AStaticCountsBeforeTheHeap) {
   const auto found = find_handles({~made_up(11)}, {});
   in_global = 0;
   EXPECT_EQ(found, Places{in_static});
+}
+
+// As where libdw has mapped a program's debug information, and a thread's heap came to lie behind it.
+TEST(HandlesSearchTest, AHeapBehindAMappedFileIsNoStatic) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  char* const place = static_cast<char*>(::mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(place, MAP_FAILED);
+  const int file = ::open("/proc/self/exe", O_RDONLY);
+  ASSERT_NE(::mmap(place, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0), MAP_FAILED);
+  ASSERT_NE(::mmap(place + page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), MAP_FAILED);
+  ::close(file);
+  const std::uintptr_t word = made_up(12);
+  __builtin_memcpy(place + page, &word, sizeof word);
+  EXPECT_EQ(find_handles({~made_up(12)}, {}), Places{elsewhere});
+  ::munmap(place, 3 * page);
 }
 
 TEST(HandlesSearchTest, TheSameAddressAskedTwiceIsFoundTwice) {

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
 // CHECK-NEXT: #0 {{.*}}operator(){{.*}} {{.*}}retained.cpp:[[#@LINE-14]]:
 // CHECK-NEXT: #1 step{{.*}} {{.*}}retained.cpp:
 // CHECK-NEXT: #2 main {{.*}}retained.cpp:[[#@LINE-10]]:
+// CHECK-NEXT: held by {{static 'history' \(retained.cpp:8\) -> std::list|memory of an allocator that is not known}} -> Tensor (5 handles)
 // CHECK-NEXT: release() it
 // CHECK:      LEAK: 104 bytes in 1 tensor that was retained and never let go
 // CHECK-NEXT: made by aten::zeros Double [1, 13] on cpu
@@ -46,8 +47,8 @@ int main(int argc, char** argv) {
 // STRIPPED-NOT: main() had not returned
 // STRIPPED:     SUMMARY: tensorscope: 524 bytes leaked in 6 tensors; 100.0 %
 
-// HALT:      tensorscope: health: TENSORSCOPE_OPTIONS: unknown keys 'levle', 'rate' are ignored; help=1 lists the keys
-// HALT-NEXT: tensorscope: health: TENSORSCOPE_OPTIONS: halt=1 has no effect below level=full
+// HALT:      tensorscope: health: TENSORSCOPE_OPTIONS: unknown keys 'levle' (did you mean 'level'?), 'rate' are ignored; help=1 lists the keys
+// HALT-NEXT: tensorscope: health: TENSORSCOPE_OPTIONS: no effect below level=full: halt=1
 // HALT-NOT:  {{.}}
 
 // JSON:       "version": 1

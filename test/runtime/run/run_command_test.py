@@ -119,7 +119,7 @@ class RunCommandTest(unittest.TestCase):
         done = self.run_tool(self.linked)
         self.assertEqual(done.returncode, 23)
         self.assertNotIn("health", done.stderr)
-        self.assertIn("LEAK: 998560 bytes in 20 tensors returned from 20 runs of a scope", done.stderr)
+        self.assertIn("LEAK: 999584 bytes in 20 tensors returned from 20 runs of a scope", done.stderr)
 
 
 if __name__ == "__main__":

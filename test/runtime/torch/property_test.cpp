@@ -224,15 +224,23 @@ void run_random_program(unsigned seed, int steps) {
   }
 }
 
+/// Short programs, as the model's scopes end in time with all that was ever made.
+constexpr int steps_of_a_program = 500;
+
+// With the next one, 100,000 steps.
 TEST(PropertyTest, RandomProgramsAgreeWithTheModel) {
-  for (unsigned seed = 1; seed <= 20 && !testing::Test::HasFatalFailure(); ++seed)
-    run_random_program(seed, 500);
+  for (unsigned seed = 1; seed <= 160 && !testing::Test::HasFatalFailure(); ++seed)
+    run_random_program(seed, steps_of_a_program);
 }
 
-TEST(PropertyTest, RandomProgramsOnFourThreadsAgreeWithTheirModels) {
+TEST(PropertyTest, RandomProgramsOnEightThreadsAgreeWithTheirModels) {
+  constexpr unsigned programs = 5;
   std::vector<std::thread> threads;
-  for (unsigned index = 0; index < 4; ++index)
-    threads.emplace_back([index] { run_random_program(100 + index, 500); });
+  for (unsigned index = 0; index < 8; ++index)
+    threads.emplace_back([index] {
+      for (unsigned seed = 1000 + index * programs; seed < 1000 + (index + 1) * programs; ++seed)
+        run_random_program(seed, steps_of_a_program);
+    });
   for (auto& thread : threads)
     thread.join();
 }

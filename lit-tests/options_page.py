@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the table of a page with the options that the runtime reads.
+"""Makes the table of a page from the options that the runtime reads.
 
-  check_options_page.py OPTIONS_INC PAGE
+  options_page.py OPTIONS_INC PAGE            says how the page differs from what would be written, and fails if it does
+  options_page.py --write OPTIONS_INC PAGE    writes it
 """
+import argparse
 import difflib
 import pathlib
 import re
@@ -42,16 +44,37 @@ def rows_of(options):
     return [rows[place] for place in sorted(rows)]
 
 
-def main(argv):
-    options, page = (pathlib.Path(name).read_text() for name in argv)
-    wanted = rows_of(options)
-    if len(wanted) != len(re.findall(r"^TENSORSCOPE_\w+\(", options, re.M)):
-        print(f"{argv[0]}: an option that this script cannot read", file=sys.stderr)
+def page_with(rows, page):
+    """The page's text with these rows in the place of its own."""
+    lines = page.splitlines()
+    places = [number for number, line in enumerate(lines) if line.startswith("| `")]
+    if not places or places != list(range(places[0], places[-1] + 1)):
+        raise ValueError("the page has no table of options, or more than one")
+    return "\n".join(lines[:places[0]] + rows + lines[places[-1] + 1:]) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="write the page")
+    parser.add_argument("options", type=pathlib.Path)
+    parser.add_argument("page", type=pathlib.Path)
+    given = parser.parse_args()
+    options, page = given.options.read_text(), given.page.read_text()
+    rows = rows_of(options)
+    if len(rows) != len(re.findall(r"^TENSORSCOPE_\w+\(", options, re.M)):
+        print(f"{given.options}: an option that this script cannot read", file=sys.stderr)
         return 1
-    got = [line for line in page.splitlines() if line.startswith("| `")]
-    print("\n".join(difflib.unified_diff(wanted, got, argv[0], argv[1], lineterm="")), file=sys.stderr)
-    return 0 if wanted == got else 1
+    try:
+        wanted = page_with(rows, page)
+    except ValueError as error:
+        print(f"{given.page}: {error}", file=sys.stderr)
+        return 1
+    if given.write:
+        given.page.write_text(wanted)
+        return 0
+    sys.stderr.writelines(difflib.unified_diff(page.splitlines(True), wanted.splitlines(True), str(given.page), "generated"))
+    return 0 if wanted == page else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
