@@ -25,8 +25,9 @@ static void onInterrupt(int, siginfo_t *Info, void *) {
     return; // ends the read, and is no wish of the user's
   bool Again = Pending.exchange(true);
   if (!isRunningInput()) {
-    // The line editor takes the first read that fails for an accident.
-    static constexpr itimerspec Soon = {{0, 0}, {0, 20'000'000}};
+    // The line editor takes the first read that fails for an accident, and may
+    // not be back in the next one yet.
+    static constexpr itimerspec Soon = {{0, 20'000'000}, {0, 20'000'000}};
     if (!Again && HasTimer)
       ::timer_settime(Timer, 0, &Soon, nullptr);
     return;
@@ -50,7 +51,13 @@ void handleInterrupts() {
   ::sigaction(SIGINT, &Action, nullptr);
 }
 
-bool takeInterrupt() { return Pending.exchange(false); }
+bool takeInterrupt() {
+  static constexpr itimerspec Never = {{0, 0}, {0, 0}};
+  bool Taken = Pending.exchange(false);
+  if (Taken && HasTimer)
+    ::timer_settime(Timer, 0, &Never, nullptr);
+  return Taken;
+}
 
 } // namespace tensorscope
 

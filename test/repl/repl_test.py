@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -290,6 +291,15 @@ class TerminalTest(Repl):
     def send(self, text):
         os.write(self.terminal, text.encode())
 
+    def prompt(self, expression):
+        """The same of a prompt. The editor takes over the terminal after it has shown it; keys before that are lines'."""
+        before = self.until(expression)
+        limit = time.monotonic() + SECONDS
+        while termios.tcgetattr(self.terminal)[3] & termios.ICANON:
+            self.assertLess(time.monotonic(), limit, "the terminal stays as it was")
+            time.sleep(0.01)
+        return before
+
     def status(self):
         try:
             while os.read(self.terminal, 4096):
@@ -299,24 +309,24 @@ class TerminalTest(Repl):
         return os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
 
     def test_prompt_editing_history_and_interrupts(self):
-        self.assertIn("a session is open", self.until(r"tensorscope \[1\]> "))
+        self.assertIn("a session is open", self.prompt(r"tensorscope \[1\]> "))
         self.send("1 + 41\n")
         self.until(r"\(int\) 42\n")
-        self.until(r"tensorscope \[2\]> ")
+        self.prompt(r"tensorscope \[2\]> ")
         self.send("\x10\n")  # the line before
         self.until(r"\(int\) 42\n")
-        self.until(r"tensorscope \[3\]> ")
+        self.prompt(r"tensorscope \[3\]> ")
         self.send("int f() {\n")
-        self.until(r"\.\.\.> ")
+        self.prompt(r"\.\.\.> ")
         self.send("\x03")  # gives it up
-        self.until(r"tensorscope \[3\]> ")
+        self.prompt(r"tensorscope \[3\]> ")
         self.send("puts(\"begun\"); for (;;) torch::ones(3).sum();\n")
         self.until(r"\nbegun\n")
         self.send("\x03")
         self.until(r"error: interrupted\n")
-        self.until(r"tensorscope \[4\]> ")
+        self.prompt(r"tensorscope \[4\]> ")
         self.send("auto held = torch::ones(5);\n")
-        self.until(r"tensorscope \[5\]> ")
+        self.prompt(r"tensorscope \[5\]> ")
         self.send("\x04")
         self.until(r"OPEN SESSION: .*owns 20 bytes in 1 tensor")
         self.until(r"SUMMARY: ")
