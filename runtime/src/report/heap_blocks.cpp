@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 namespace tensorscope::report {
 namespace {
@@ -55,7 +56,7 @@ std::uintptr_t learn_cache_key() {
 
 } // namespace
 
-/// Reads headers through a window that moves upward.
+/// Reads headers through a window that moves upward. It keeps complements: a search must find no addresses in it.
 class HeapBlocks::Window {
  public:
   /// Copies two words at `at`, in a heap that ends at `end`.
@@ -64,14 +65,17 @@ class HeapBlocks::Window {
       return false;
     }
     if (at < begin_ || at + kHeader > begin_ + filled_) {
-      filled_ = std::min(bytes_.size(), end - at);
+      filled_ = std::min(complements_.size() * sizeof(complements_[0]), end - at);
       begin_ = at;
-      if (!read_memory(at, bytes_.data(), filled_)) {
+      const bool done = read_memory(at, complements_.data(), filled_);
+      std::transform(complements_.begin(), complements_.end(), complements_.begin(), std::bit_not<>());
+      if (!done) {
         filled_ = 0;
         return false;
       }
     }
-    std::memcpy(words.data(), bytes_.data() + (at - begin_), kHeader);
+    std::memcpy(words.data(), reinterpret_cast<const char*>(complements_.data()) + (at - begin_), kHeader);
+    std::transform(words.begin(), words.end(), words.begin(), std::bit_not<>());
     return true;
   }
 
@@ -89,7 +93,7 @@ class HeapBlocks::Window {
  private:
   std::uintptr_t begin_ = 0;
   std::size_t filled_ = 0;
-  std::array<unsigned char, 16384> bytes_{};
+  std::array<std::uintptr_t, 2048> complements_{};
 };
 
 HeapBlocks::~HeapBlocks() = default;

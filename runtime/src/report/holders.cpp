@@ -104,6 +104,9 @@ class Finder {
   SearchSpace space(const HolderQuestion& question) {
     SearchSpace space;
     space.skipped = question.skipped;
+    // Ours, and with room that was never written: words of an earlier block may stand there.
+    const auto list = reinterpret_cast<std::uintptr_t>(mappings_.data());
+    space.skipped.emplace_back(list, list + mappings_.capacity() * sizeof(Mapping));
     if (!question.stack_is_gone) {
       space.own_stack = first_frame_of_users();
     }
