@@ -97,14 +97,19 @@ static void readable(clang::DiagnosticsEngine &Diagnostics) {
   Diagnostics.setClient(new Printer(Diagnostics.getDiagnosticOptions()));
 }
 
-llvm::Expected<std::unique_ptr<Evaluator>>
-Evaluator::create(const std::vector<std::string> &Arguments) {
+llvm::Expected<std::unique_ptr<clang::CompilerInstance>>
+makeCompiler(const std::vector<std::string> &Arguments) {
   std::vector<const char *> Words;
   for (const std::string &Argument : Arguments)
     Words.push_back(Argument.c_str());
   clang::IncrementalCompilerBuilder Builder;
   Builder.SetCompilerArgs(Words);
-  auto Compiler = Builder.CreateCpp();
+  return Builder.CreateCpp();
+}
+
+llvm::Expected<std::unique_ptr<Evaluator>>
+Evaluator::create(const std::vector<std::string> &Arguments) {
+  auto Compiler = makeCompiler(Arguments);
   if (!Compiler)
     return Compiler.takeError();
   readable((*Compiler)->getDiagnostics());

@@ -12,6 +12,10 @@
 
 namespace tensorscope {
 
+/// A compiler of inputs; \p Arguments as for a compiler.
+llvm::Expected<std::unique_ptr<clang::CompilerInstance>>
+makeCompiler(const std::vector<std::string> &Arguments);
+
 class Evaluator {
 public:
   /// \p Arguments as for a compiler.

@@ -4,6 +4,7 @@
 // that it was made of with its size and time. KEY is a hash of what else it
 // depends on.
 #include "repl/PrecompiledHeader.h"
+#include "repl/Evaluator.h"
 #include "clang/Basic/Version.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
@@ -125,12 +126,7 @@ static bool isFresh(const std::string &Compiled, const std::string &Inputs) {
                                  const std::string &To,
                                  const std::string &Inputs) {
   std::signal(SIGINT, SIG_DFL);
-  std::vector<const char *> Words;
-  for (const std::string &Argument : Arguments)
-    Words.push_back(Argument.c_str());
-  clang::IncrementalCompilerBuilder Builder;
-  Builder.SetCompilerArgs(Words);
-  auto Compiler = Builder.CreateCpp();
+  auto Compiler = makeCompiler(Arguments);
   if (!Compiler) {
     llvm::consumeError(Compiler.takeError());
     ::_exit(1);

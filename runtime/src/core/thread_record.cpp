@@ -78,6 +78,15 @@ LedgerReading::LedgerReading(ThreadRecord& thread) : lock_(thread.ledger_lock), 
   own_ ? lock_.lock_as_owner() : lock_.lock_as_reader();
 }
 
+LedgerReading::LedgerReading(ThreadRecord& thread, std::int64_t deadline)
+    : lock_(thread.ledger_lock), own_(&thread == current_record) {
+  if (own_) {
+    lock_.lock_as_owner();
+  } else {
+    locked_ = lock_.try_lock_as_reader(deadline);
+  }
+}
+
 void add_survivor(ThreadRecord& thread, Survivor survivor, const Liveness& liveness) {
   if (thread.survivors == nullptr) {
     try {

@@ -130,13 +130,21 @@ class LedgerGuard {
 class LedgerReading {
  public:
   explicit LedgerReading(ThreadRecord& thread);
-  ~LedgerReading() { own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader(); }
+  /// Gives up at `deadline`, of the monotonic clock in nanoseconds.
+  LedgerReading(ThreadRecord& thread, std::int64_t deadline);
+  ~LedgerReading() {
+    if (locked_) {
+      own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader();
+    }
+  }
+  explicit operator bool() const { return locked_; }
   LedgerReading(const LedgerReading&) = delete;
   LedgerReading& operator=(const LedgerReading&) = delete;
 
  private:
   LedgerLock& lock_;
   bool own_; ///< the thread is this one
+  bool locked_ = true;
 };
 
 /// Adds to the survivors of `thread`, whose ledger the caller has locked. Takes over the weak references of `survivor`,

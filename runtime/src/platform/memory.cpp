@@ -10,26 +10,22 @@
 #include <unistd.h>
 
 namespace tensorscope::platform {
-namespace {
 
-using Page = std::array<char, 4096>;
-
-bool read_bytes(const void* from, Page& to, std::size_t size) noexcept {
-  ::iovec local{to.data(), size};
-  ::iovec remote{const_cast<void*>(from), size};
-  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<::ssize_t>(size);
+bool read_memory(std::uintptr_t from, void* to, std::size_t bytes) noexcept {
+  ::iovec here{to, bytes};
+  ::iovec there{reinterpret_cast<void*>(from), bytes};
+  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<::ssize_t>(bytes);
 }
-
-} // namespace
 
 bool same_bytes(const void* one, const void* other, std::size_t size) noexcept {
   constexpr std::size_t kPages = 4;
-  Page first;
-  Page second;
+  const auto begin_of_one = reinterpret_cast<std::uintptr_t>(one);
+  const auto begin_of_other = reinterpret_cast<std::uintptr_t>(other);
+  std::array<char, 4096> first;
+  std::array<char, 4096> second;
   for (std::size_t at = 0; at < std::min(size, kPages * first.size()); at += first.size()) {
     const std::size_t part = std::min(first.size(), size - at);
-    if (!read_bytes(static_cast<const char*>(one) + at, first, part) ||
-        !read_bytes(static_cast<const char*>(other) + at, second, part) ||
+    if (!read_memory(begin_of_one + at, first.data(), part) || !read_memory(begin_of_other + at, second.data(), part) ||
         std::memcmp(first.data(), second.data(), part) != 0) {
       return false;
     }

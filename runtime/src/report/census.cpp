@@ -74,31 +74,6 @@ class Counting {
   std::vector<c10::intrusive_ptr<c10::StorageImpl>> held_;
 };
 
-/// Holds one thread's ledger, if it can be had until the deadline.
-class Reading {
- public:
-  Reading(core::ThreadRecord& thread, std::int64_t deadline)
-      : lock_(thread.ledger_lock), own_(&thread == core::current_record) {
-    if (own_) {
-      lock_.lock_as_owner();
-    }
-    locked_ = own_ || lock_.try_lock_as_reader(deadline);
-  }
-  ~Reading() {
-    if (locked_) {
-      own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader();
-    }
-  }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-  explicit operator bool() const { return locked_; }
-
- private:
-  core::LedgerLock& lock_;
-  bool own_;
-  bool locked_ = false;
-};
-
 } // namespace
 
 Census take_census() {
@@ -106,7 +81,7 @@ Census take_census() {
   const std::int64_t deadline = core::monotonic_now() + kPatience;
   Counting counting;
   for (auto* thread = core::all_records(); thread != nullptr; thread = thread->next) {
-    if (const Reading reading(*thread, deadline); reading) {
+    if (const core::LedgerReading reading(*thread, deadline); reading) {
       counting.read(*thread);
     } else {
       ++counting.census.unread_threads;

@@ -13,8 +13,6 @@
 #include "report/leak_holders.h"
 #include "report/piles.h"
 
-#include <torch/csrc/autograd/function.h>
-
 #include <algorithm>
 
 namespace tensorscope::report {
@@ -22,20 +20,6 @@ namespace {
 
 using core::KeptAs;
 using core::Survivor;
-
-class Reading {
- public:
-  explicit Reading(core::ThreadRecord& thread) : lock_(thread.ledger_lock), own_(&thread == core::current_record) {
-    own_ ? lock_.lock_as_owner() : lock_.lock_as_reader();
-  }
-  ~Reading() { own_ ? lock_.unlock_as_owner() : lock_.unlock_as_reader(); }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-
- private:
-  core::LedgerLock& lock_;
-  bool own_;
-};
 
 void add_owned(OpenSession& open, Sites& sites, const core::OwnedStorage& entry) {
   if (const auto storage = hooks::lock_storage(entry.storage); storage && !hooks::is_released(*storage)) {
@@ -165,6 +149,20 @@ void search_handles(const std::vector<Living*>& asked, const std::vector<Address
   }
 }
 
+/// Where the bytes of tensors are, which hold no handles.
+std::vector<AddressRange> bytes_of_tensors(const std::vector<Ledger>& ledgers) {
+  std::vector<AddressRange> ranges;
+  for (const auto& ledger : ledgers) {
+    for (const auto& living : ledger.survivors) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
+      if (begin != 0 && living.storage->device_type() == c10::DeviceType::CPU) {
+        ranges.emplace_back(begin, begin + living.storage->nbytes());
+      }
+    }
+  }
+  return ranges;
+}
+
 /// Looks for the handles of what may have leaked: what a static holds is the program's to keep, and what nobody holds is
 /// lost for good. Only when main's variables are gone.
 void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
@@ -172,14 +170,12 @@ void find_handles_of(std::vector<Ledger>& ledgers, const Question& question) {
     return;
   }
   std::vector<Living*> asked;
-  std::vector<AddressRange> bytes;
+  const std::vector<AddressRange> bytes = bytes_of_tensors(ledgers);
   for (auto& ledger : ledgers) {
     for (auto& living : ledger.survivors) {
       if (living.released) {
         continue;
       }
-      const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
-      bytes.emplace_back(begin, begin + living.storage->nbytes());
       const KeptAs kept_as = living.note.kept_as;
       const bool matters = kept_as == KeptAs::unscoped || kept_as == KeptAs::result || kept_as == KeptAs::retained ||
           kept_as == KeptAs::escape;
@@ -255,16 +251,10 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
 
 /// What the search for holders leaves out: tensors' bytes, and our own copies of the ledgers.
 std::vector<AddressRange> not_searched(const std::vector<Ledger>& ledgers) {
-  std::vector<AddressRange> ranges;
+  std::vector<AddressRange> ranges = bytes_of_tensors(ledgers);
   for (const auto& ledger : ledgers) {
     const auto copies = reinterpret_cast<std::uintptr_t>(ledger.survivors.data());
     ranges.emplace_back(copies, copies + ledger.survivors.capacity() * sizeof(Living));
-    for (const auto& living : ledger.survivors) {
-      const auto begin = reinterpret_cast<std::uintptr_t>(living.storage->_mutable_data_ptr_no_checks().get());
-      if (begin != 0 && living.storage->device_type() == c10::DeviceType::CPU) {
-        ranges.emplace_back(begin, begin + living.storage->nbytes());
-      }
-    }
   }
   return ranges;
 }

@@ -131,12 +131,6 @@ const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uintptr_t
   return after != mappings.begin() && address < std::prev(after)->range.second ? &*std::prev(after) : nullptr;
 }
 
-bool read_memory(std::uintptr_t from, void* to, std::size_t bytes) noexcept {
-  iovec here{to, bytes};
-  iovec there{reinterpret_cast<void*>(from), bytes};
-  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
-}
-
 std::vector<AddressRange> without(AddressRange range, const std::vector<AddressRange>& skipped) {
   std::vector<AddressRange> left;
   auto next = std::lower_bound(skipped.begin(), skipped.end(), AddressRange{range.first, 0});

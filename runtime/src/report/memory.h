@@ -3,6 +3,8 @@
 // so each read goes through the kernel, which refuses what is gone.
 #pragma once
 
+#include "platform/memory.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,8 +33,7 @@ std::vector<Mapping> readable_mappings();
 /// The one that holds `address`; null if none does.
 const Mapping* find_mapping(const std::vector<Mapping>& mappings, std::uintptr_t address);
 
-/// Whether all bytes could be read.
-bool read_memory(std::uintptr_t from, void* to, std::size_t bytes) noexcept;
+using platform::read_memory;
 
 inline std::optional<std::uintptr_t> read_word(std::uintptr_t from) noexcept {
   std::uintptr_t word = 0;
