@@ -20,8 +20,8 @@ class Search {
     std::sort(wanted_.begin(), wanted_.end());
   }
 
-  void look_in(AddressRange range, HandlePlace place) {
-    reader_.read(range, [&](std::uintptr_t, std::uintptr_t* words, std::size_t count) {
+  void look_in(AddressRange range, const std::vector<AddressRange>& skipped, HandlePlace place) {
+    reader_.read(range, skipped, [&](std::uintptr_t, std::uintptr_t* words, std::size_t count) {
       look_in_block(words, count, place);
     });
   }
@@ -77,12 +77,10 @@ std::vector<HandlePlace> find_handles(const std::vector<std::uintptr_t>& complem
     if (!mapping.writable || is_own_stack) {
       continue;
     }
-    for (const AddressRange& part : without(mapping.range, skipped)) {
-      search.look_in(part, mapping.is_static ? HandlePlace::in_static : HandlePlace::elsewhere);
-    }
+    search.look_in(mapping.range, skipped, mapping.is_static ? HandlePlace::in_static : HandlePlace::elsewhere);
   }
   for (const platform::MadeVariable& variable : platform::made_variables()) {
-    search.look_in({variable.begin, variable.end}, HandlePlace::in_static);
+    search.look_in({variable.begin, variable.end}, {}, HandlePlace::in_static);
   }
   return search.found();
 }

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 namespace tensorscope::report {
 namespace {
@@ -179,6 +180,34 @@ std::size_t MemoryReader::read(AddressRange range, const Visit& visit) {
     visit(range.first, block_.data(), words);
     range.first += words * kWord;
     total += words * kWord;
+  }
+  return total;
+}
+
+std::size_t MemoryReader::read(AddressRange range, const std::vector<AddressRange>& skipped, const Visit& visit) {
+  constexpr std::size_t kWorthACall = std::size_t{1} << 16; // asking the kernel again takes as long as reading this
+  std::vector<AddressRange> large;
+  auto small = std::lower_bound(skipped.begin(), skipped.end(), AddressRange{range.first, 0});
+  if (small != skipped.begin() && std::prev(small)->second > range.first) {
+    --small;
+  }
+  const auto end = std::lower_bound(small, skipped.end(), AddressRange{range.second, 0});
+  std::copy_if(small, end, std::back_inserter(large),
+               [](const AddressRange& one) { return one.second - one.first >= kWorthACall; });
+  std::size_t total = 0;
+  for (const AddressRange& part : without(range, large)) {
+    total += read(part, [&](std::uintptr_t address, std::uintptr_t* words, std::size_t count) {
+      const std::uintptr_t behind = address + count * sizeof(words[0]);
+      while (small != end && small->second <= address) {
+        ++small;
+      }
+      for (auto one = small; one != end && one->first < behind; ++one) {
+        const std::size_t from = std::max(one->first, address) - address;
+        const std::size_t to = std::min(one->second, behind) - address;
+        std::fill(words + from / sizeof(words[0]), words + (to + sizeof(words[0]) - 1) / sizeof(words[0]), 0);
+      }
+      visit(address, words, count);
+    });
   }
   return total;
 }

@@ -56,6 +56,9 @@ class MemoryReader {
   using Visit = std::function<void(std::uintptr_t address, std::uintptr_t* words, std::size_t count)>;
   std::size_t read(AddressRange range, const Visit& visit);
 
+  /// The same without the parts in `skipped`, which is sorted: large ones are not read, words of small ones are zeros.
+  std::size_t read(AddressRange range, const std::vector<AddressRange>& skipped, const Visit& visit);
+
   AddressRange own_block() const;
   bool refused() const { return refused_; } ///< the kernel does not let this process read itself
 

@@ -139,30 +139,29 @@ std::vector<AddressRange> UpwardSearch::searched() const {
 
 void UpwardSearch::search(const std::pmr::vector<Wanted>& wanted) {
   const Filter filter(wanted, &memory_);
-  for (const AddressRange& range : searched()) {
-    for (const AddressRange& part : without(range, space_.skipped)) {
-      if (bytes_ >= limits_.bytes) {
-        stopped_ = true;
-        return;
+  const auto look = [&](std::uintptr_t address, const std::uintptr_t* words, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!filter.may_lead(words[i])) {
+        continue;
       }
-      bytes_ += reader_.read(part, [&](std::uintptr_t address, const std::uintptr_t* words, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) {
-          if (!filter.may_lead(words[i])) {
-            continue;
-          }
-          const auto after = std::upper_bound(wanted.begin(), wanted.end(), words[i],
-                                              [](std::uintptr_t word, const Wanted& one) { return word < one.begin; });
-          if (after == wanted.begin() || words[i] >= std::prev(after)->end) {
-            continue;
-          }
-          const std::uint32_t object = std::prev(after)->object;
-          if (met_[object] < limits_.edges_of_one) {
-            ++met_[object];
-            edges_.push_back({object, kNoObject, address + i * sizeof(words[0]), PlaceKind::block});
-          }
-        }
-      });
+      const auto after = std::upper_bound(wanted.begin(), wanted.end(), words[i],
+                                          [](std::uintptr_t word, const Wanted& one) { return word < one.begin; });
+      if (after == wanted.begin() || words[i] >= std::prev(after)->end) {
+        continue;
+      }
+      const std::uint32_t object = std::prev(after)->object;
+      if (met_[object] < limits_.edges_of_one) {
+        ++met_[object];
+        edges_.push_back({object, kNoObject, address + i * sizeof(words[0]), PlaceKind::block});
+      }
     }
+  };
+  for (const AddressRange& range : searched()) {
+    if (bytes_ >= limits_.bytes) {
+      stopped_ = true;
+      return;
+    }
+    bytes_ += reader_.read(range, space_.skipped, look);
   }
 }
 
