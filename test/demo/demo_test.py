@@ -33,7 +33,8 @@ class DemoTest(unittest.TestCase):
         self.program("tensorscope", self.finds())
         self.trainers()
 
-    def trainers(self, clean=FLAT, planted=GROWS, clean_report=NO_LEAK, planted_report=LEAK, status=23):
+    def trainers(self, clean=FLAT, planted=GROWS, clean_report=NO_LEAK, planted_report=LEAK, status=23,
+                 page="echo '<!doctype html>' > $path.html"):
         """The trainers print; at level full they write their reports where log_path says."""
         report = """case "$TENSORSCOPE_OPTIONS" in *level=full*)
           path=${{TENSORSCOPE_OPTIONS#*\\'}}; path=${{path%\\'*}}; {0} ;;
@@ -42,7 +43,7 @@ class DemoTest(unittest.TestCase):
         self.program("example-clean-trainer", report.format(f"echo '{clean_report}' > $path.json; exit 0", clean))
         leak = planted_report.replace("EXAMPLES", str(self.examples))
         self.program("example-planted-trainer",
-                     report.format(f"echo '{leak}' > $path.json; echo 'LEAK: 64 bytes' > $path.txt; exit {status}", planted))
+                     report.format(f"echo '{leak}' > $path.json; echo 'LEAK: 64 bytes' > $path.txt; {page}; exit {status}", planted))
 
     def finds(self, rule="use-after-release"):
         return FINDS.format(examples=self.examples, words="'x' is used", rule=rule)
@@ -86,6 +87,18 @@ class DemoTest(unittest.TestCase):
     def test_a_program_that_writes_no_report_is_named(self):
         self.program("example-planted-trainer", GROWS)
         self.assert_differs("the report of example-planted-trainer: ended with status 0 and wrote no report")
+
+    def test_a_leak_is_shown_as_a_page_that_stays(self):
+        status, output = self.run_demo()
+        self.assertEqual(status, 0, output)
+        page = self.build / "demo/planted-trainer.html"
+        self.assertIn(f"a page for a browser: {page}", output)
+        self.assertEqual(page.read_text(), "<!doctype html>\n")
+
+    def test_a_leak_without_a_page_is_named(self):
+        self.run_demo()
+        self.trainers(page="true") # and the page of the last time is no excuse
+        self.assert_differs("example-planted-trainer wrote no page")
 
     def test_the_editor_is_pointed_at_the_language_server_where_there_is_one(self):
         self.assertNotIn("editor", self.run_demo()[1])

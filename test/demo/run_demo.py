@@ -92,9 +92,15 @@ def run_trainer(build, program, line):
 def show_report(build, examples, twin):
     """Shows what a debug build says of a twin's trainer at its end; yields a line for each difference."""
     program = build / "bin" / f"example-{twin}-trainer"
-    say(f"TENSORSCOPE_OPTIONS=level=full {shown_path(program)}")
-    status, report, text = check_leaks.run(program)
+    page = build / "demo" / f"{twin}-trainer.html"
+    page.unlink(missing_ok=True)
+    say(f"TENSORSCOPE_OPTIONS=level=full:report=text,html {shown_path(program)}")
+    status, report, text = check_leaks.run(program, page)
     print(text or "(nothing leaked, nothing to report)", flush=True)
+    if page.exists():
+        print(f"The same as a page for a browser: {shown_path(page)}", flush=True)
+    elif text:
+        yield f"{program.name} wrote no page"
     for line in check_leaks.differences(examples, twin, status, report):
         yield f"the report of {program.name}: {line}"
 

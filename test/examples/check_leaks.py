@@ -10,6 +10,7 @@ number of tensors there and the bytes, those that a backward pass keeps included
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -47,13 +48,18 @@ def leaks_in(report, folder, twin):
             for leak in report["leaks"]}
 
 
-def run(program):
-    """Runs a program at level `full`; gives its status, its report as data (None if there is none) and as text."""
+def run(program, page=None):
+    """Runs a program at level `full`; gives its status, its report as data (None if there is none) and as text. Puts the
+    report as HTML into the file `page`, if one is named and the program writes one."""
     with tempfile.TemporaryDirectory() as name:
         output = pathlib.Path(name, "report")
-        options = f"level=full:report=text,json:log_path='{output}'"
+        forms = "text,json,html" if page else "text,json"
+        options = f"level=full:report={forms}:log_path='{output}'"
         done = subprocess.run([program], env=dict(os.environ, TENSORSCOPE_OPTIONS=options), stdout=subprocess.DEVNULL, check=False)
         data, text = output.with_suffix(".json"), output.with_suffix(".txt")
+        if page and output.with_suffix(".html").exists():
+            page.parent.mkdir(exist_ok=True)
+            shutil.copyfile(output.with_suffix(".html"), page)
         return done.returncode, json.loads(data.read_text()) if data.exists() else None, text.read_text() if text.exists() else ""
 
 
