@@ -41,15 +41,26 @@ WalkedStack StackWalker::walk(const FrameState& here, std::size_t most, std::uin
   return {frames_, hash_, whole};
 }
 
+StackWalker::Step StackWalker::step_at(const FrameState& frame, const FrameRule& rule) {
+  Step step{rule, frame.sp, frame.fp};
+  if (rule.kind == FrameRule::Kind::caller && rule.lasting && !rule.stored) {
+    const std::uintptr_t base = rule.base_of(frame);
+    step.return_at = rule.return_place(base);
+    step.fp_at = rule.fp_offset == FrameRule::kUnsaved ? 0 : rule.fp_place(base);
+  }
+  return step;
+}
+
 /// Goes outwards as long as this walk meets what the one before met. Gives the first frame that is another; the `same`
 /// ones inside it stay as they are. `whole`: there is none.
 FrameState StackWalker::go_along(FrameState frame, std::size_t most, std::size_t& same, bool& whole) {
-  for (; same < steps_.size(); ++same) {
+  while (same < steps_.size()) {
+    frame = go_along_unmoved(frame, same);
     Step& step = steps_[same];
     if (step.rule.pc != frame.pc || !step.rule.lasting) {
       return frame;
     }
-    step.sp = frame.sp;
+    step = step_at(frame, step.rule);
     if (step.rule.kind != FrameRule::Kind::caller || same + 1 == most) {
       whole = true;
       return frame;
@@ -59,8 +70,29 @@ FrameState StackWalker::go_along(FrameState frame, std::size_t most, std::size_t
       return frame;
     }
     frame = caller;
+    ++same;
   }
   return frame;
+}
+
+/// The same for frames that stand where they stood: only what they hold is read. Stops at the last step at the latest.
+FrameState StackWalker::go_along_unmoved(FrameState frame, std::size_t& same) {
+  Step* step = steps_.data() + same;
+  Step* const last = steps_.data() + steps_.size() - 1;
+  if (step->rule.pc != frame.pc || step->sp != frame.sp) {
+    return frame;
+  }
+  std::uintptr_t fp = frame.fp;
+  while (step != last && step->return_at != 0 && (!step->rule.from_fp || step->fp == fp) &&
+         FrameRule::word_at(step->return_at) == step[1].rule.pc) {
+    step->fp = fp;
+    if (step->fp_at != 0) {
+      fp = FrameRule::word_at(step->fp_at);
+    }
+    ++step;
+  }
+  same = static_cast<std::size_t>(step - steps_.data());
+  return {step->rule.pc, step->sp, fp};
 }
 
 void StackWalker::go_on(FrameState frame, std::size_t most, std::size_t same) {
@@ -73,10 +105,10 @@ void StackWalker::go_on(FrameState frame, std::size_t most, std::size_t same) {
   while (frames_.size() < most) {
     frames_.push_back(reinterpret_cast<void*>(frame.pc));
     if (before < last_.size() && last_[before].rule.pc == frame.pc && last_[before].rule.lasting) {
-      steps_.push_back({last_[before].rule, frame.sp});
+      steps_.push_back(step_at(frame, last_[before].rule));
       ++before;
     } else {
-      steps_.push_back({rule_at(frame.pc, frames_.size() > 1), frame.sp});
+      steps_.push_back(step_at(frame, rule_at(frame.pc, frames_.size() > 1)));
       while (before < last_.size() && last_[before].sp <= frame.sp) {
         ++before;
       }

@@ -39,14 +39,19 @@ struct FrameRule {
   /// The caller's frame. Reads the stack.
   FrameState apply(const FrameState& frame) const {
     FrameState caller;
-    const std::uintptr_t base = (from_fp ? frame.fp : frame.sp) + static_cast<std::intptr_t>(offset);
-    caller.fp = fp_offset == kUnsaved ? frame.fp : word_at(base + static_cast<std::intptr_t>(fp_offset));
+    const std::uintptr_t base = base_of(frame);
+    caller.fp = fp_offset == kUnsaved ? frame.fp : word_at(fp_place(base));
     caller.sp = stored ? word_at(base) : base;
-    caller.pc = word_at(caller.sp + static_cast<std::intptr_t>(return_offset));
+    caller.pc = word_at(return_place(caller.sp));
     return caller;
   }
 
- private:
+  std::uintptr_t base_of(const FrameState& frame) const {
+    return (from_fp ? frame.fp : frame.sp) + static_cast<std::intptr_t>(offset);
+  }
+  std::uintptr_t fp_place(std::uintptr_t base) const { return base + static_cast<std::intptr_t>(fp_offset); }
+  std::uintptr_t return_place(std::uintptr_t caller_sp) const { return caller_sp + static_cast<std::intptr_t>(return_offset); }
+
   // Not instrumented by sanitizers: frames of other functions are read, as an unwinder must.
   __attribute__((no_sanitize("address", "thread"))) static std::uintptr_t word_at(std::uintptr_t address) {
     return *reinterpret_cast<const std::uintptr_t*>(address);
@@ -95,9 +100,14 @@ class StackWalker {
   struct Step {
     FrameRule rule;
     std::uintptr_t sp = 0;
+    std::uintptr_t fp = 0;
+    std::uintptr_t return_at = 0; ///< where the caller's pc stands while this frame stands at `sp`; 0: to be worked out anew
+    std::uintptr_t fp_at = 0;     ///< where the caller's frame pointer stands; 0: it is this frame's
   };
 
   FrameState go_along(FrameState frame, std::size_t most, std::size_t& same, bool& whole);
+  FrameState go_along_unmoved(FrameState frame, std::size_t& same);
+  static Step step_at(const FrameState& frame, const FrameRule& rule);
   void go_on(FrameState frame, std::size_t most, std::size_t same);
   FrameRule rule_at(std::uintptr_t pc, bool returned_to);
   void forget();

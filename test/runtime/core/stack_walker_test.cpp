@@ -167,6 +167,25 @@ TEST_F(StackWalkerTest, FramesFoundByTheFramePointerAndRealignedOnesAreFollowed)
   EXPECT_EQ(walk({70, address_of(5), address_of(10)}), (Frames{70, 71, 1}));
 }
 
+TEST_F(StackWalkerTest, AnotherFramePointerInTheSamePlaceIsSeen) {
+  FrameRule by_pointer = frame_of(1);
+  by_pointer.from_fp = true;
+  by_pointer.offset = 16;
+  by_pointer.fp_offset = -16;
+  code[70] = code[72] = by_pointer;
+  code[74] = outermost();
+  memory_[10] = address_of(20);
+  memory_[11] = 72;
+  memory_[21] = 1;
+  memory_[31] = 74;
+  const FrameState here{70, address_of(5), address_of(10)};
+  EXPECT_EQ(walk(here), (Frames{70, 72, 1}));
+  memory_[10] = address_of(30);
+  EXPECT_EQ(walk(here), (Frames{70, 72, 74}));
+  memory_[10] = address_of(20);
+  EXPECT_EQ(walk(here), (Frames{70, 72, 1}));
+}
+
 TEST_F(StackWalkerTest, ManyPlacesAreForgottenBeforeTheyFillTheMemory) {
   for (std::uintptr_t pc = 1000; pc < 101'000; ++pc) {
     code[pc] = outermost();
