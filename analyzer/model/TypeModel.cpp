@@ -92,13 +92,21 @@ bool TypeModel::mayHoldScope(QualType T) {
                       });
 }
 
-bool TypeModel::holdsAdoption(const CXXRecordDecl *RD) const {
-  return RD && RD->hasDefinition() &&
-         llvm::any_of(RD->fields(), [&](const FieldDecl *Field) {
-           const auto *Type = Field->getType()->getAsCXXRecordDecl();
-           return Type && Type->getIdentifier() &&
-                  Models.type(qualifiedName(Type)) == TypeRole::Adoption;
-         });
+bool TypeModel::holdsAdoption(const CXXRecordDecl *RD) {
+  if (!RD || !RD->hasDefinition())
+    return false;
+  auto [Known, IsNew] = Adopting.try_emplace(RD, false);
+  if (IsNew)
+    Known->second = hasAdoptionAsMember(RD);
+  return Known->second;
+}
+
+bool TypeModel::hasAdoptionAsMember(const CXXRecordDecl *RD) const {
+  return llvm::any_of(RD->fields(), [&](const FieldDecl *Field) {
+    const auto *Type = Field->getType()->getAsCXXRecordDecl();
+    return Type && Type->getIdentifier() &&
+           Models.type(qualifiedName(Type)) == TypeRole::Adoption;
+  });
 }
 
 TypeRole TypeModel::membersRole(const CXXRecordDecl *RD) {

@@ -24,7 +24,7 @@ public:
   /// `unique_ptr` of a scope.
   bool mayHoldScope(clang::QualType T);
   /// True for a class that keeps an adoption, which is of its other members.
-  bool holdsAdoption(const clang::CXXRecordDecl *RD) const;
+  bool holdsAdoption(const clang::CXXRecordDecl *RD);
 
   bool isHandle(clang::QualType T) { return role(T) == TypeRole::Handle; }
 
@@ -56,6 +56,7 @@ private:
   TypeRole computeRecordRole(const clang::CXXRecordDecl *RD);
   TypeRole templateArgumentsRole(const clang::CXXRecordDecl *RD);
   bool holdsModules(clang::QualType T, unsigned Depth);
+  bool hasAdoptionAsMember(const clang::CXXRecordDecl *RD) const;
   TypeRole membersRole(const clang::CXXRecordDecl *RD);
   bool heldArgumentsShare(const clang::CXXRecordDecl *RD);
   bool argumentsShare(const clang::CXXRecordDecl *RD);
@@ -65,6 +66,7 @@ private:
   const clang::SourceManager &SM;
   llvm::DenseMap<const clang::CXXRecordDecl *, TypeRole> Cache;
   llvm::DenseMap<const clang::CXXRecordDecl *, bool> Sharing;
+  llvm::DenseMap<const clang::CXXRecordDecl *, bool> Adopting;
 };
 
 } // namespace tensorscope

@@ -32,7 +32,10 @@ std::string qualifiedName(const NamedDecl *D) {
   auto Contexts = namedContexts(D);
   for (const NamedDecl *Context : llvm::reverse(Contexts))
     Name += Context->getName().str() + "::";
-  return Name + D->getDeclName().getAsString();
+  // An operator's name is put together by a printer, which takes long to make.
+  const IdentifierInfo *Identifier = D->getIdentifier();
+  return Name + (Identifier ? Identifier->getName().str()
+                            : D->getDeclName().getAsString());
 }
 
 static bool isLibraryNamespace(llvm::StringRef Name) {
