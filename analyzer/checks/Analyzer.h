@@ -27,10 +27,11 @@ struct AnalyzerOptions {
   /// A loop with a constant bound up to this many iterations is not "a loop
   /// that creates tensors without a scope".
   unsigned SmallLoopBound = 16;
-  /// Transfer steps for one function; past it the function is not analysed.
+  /// Transfer steps for one function of up to some thousand lines, more in
+  /// proportion for a longer one; past it the function is not analysed.
   unsigned StepLimit = 200000;
   /// Blocks for one function; past it the function is not analysed.
-  unsigned BlockLimit = 4000;
+  unsigned BlockLimit = 40000;
 };
 
 /// What was looked at, and what was not; fronts print it, never hide it.

@@ -72,6 +72,8 @@ void StorageFlow::forgetScope(State &S, const Fact &F) {
 
 /// What an adopted object reaches when a scope ends is its own.
 void StorageFlow::keepAdopted(State &S) {
+  if (!IsAnyAdopted)
+    return;
   for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It)
     if (Facts.Places.isAdopted(It->first))
       for (const Held &H : It->second.Storages) {
@@ -86,11 +88,8 @@ void StorageFlow::endRegion(State &S, ScopeID Scope, const Fact &F) {
   std::vector<StorageID> Result;
   if (F.Kind == FactKind::ScopeEnd && F.Src != NoPlace)
     Result = Store.reachable(S, F.Src);
-  llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Owned;
-  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
-    if (It->second.Owner == Scope)
-      Owned.push_back(*It);
-  for (auto &[Storage, Status] : Owned) {
+  for (StorageID Storage : Store.ownedBy(S, Scope)) {
+    StorageStatus Status = S.status(Storage);
     Status.Owner = NoScope;
     if (llvm::is_contained(Result, Storage)) {
       Status.IsScopeResult = true;

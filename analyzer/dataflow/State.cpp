@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataflow/State.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include "dataflow/MapDifference.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tensorscope {
@@ -14,11 +14,18 @@ static constexpr unsigned MaxPathLength = 8;
 /// A place that may hold more storages than this is unknown.
 static constexpr unsigned MaxValueSize = 24;
 
+StateStore::StateStore(FunctionFacts &F) : F(F) {
+  for (GuardID G = 0; G < F.GuardVariables.size(); ++G)
+    for (const clang::ValueDecl *V : F.GuardVariables[G])
+      GuardsReading[V].push_back(G);
+}
+
 State StateStore::initial() {
   State S;
   S.Places = PlaceFactory.getEmptyMap();
   S.Statuses = StatusFactory.getEmptyMap();
   S.Guards = GuardFactory.getEmptyMap();
+  S.Noted = NotedFactory.getEmptySet();
   return S;
 }
 
@@ -83,35 +90,83 @@ std::vector<StorageID> StateStore::reachable(const State &S, PlaceID P) {
   return Result;
 }
 
+void StateStore::noteDropped(const Value &V) {
+  for (const Held &H : V.Storages)
+    Changed.push_back(H.Storage);
+}
+
 void StateStore::set(State &S, PlaceID P, Value V) {
+  if (const Value *Old = S.Places.lookup(P)) {
+    if (*Old == V)
+      return;
+    noteDropped(*Old);
+  }
+  for (const Held &H : V.Storages)
+    EverHeldIn[H.Storage].insert(P);
   S.Places = PlaceFactory.add(S.Places, P, V);
+}
+
+void StateStore::unset(State &S, PlaceID P) {
+  const Value *Old = S.Places.lookup(P);
+  if (!Old)
+    return;
+  noteDropped(*Old);
+  S.Places = PlaceFactory.remove(S.Places, P);
 }
 
 void StateStore::setStatus(State &S, StorageID Storage,
                            const StorageStatus &Status) {
+  const StorageStatus *Old = S.Statuses.lookup(Storage);
+  if (Old && *Old == Status)
+    return;
+  if (!Old)
+    Changed.push_back(Storage);
+  S.GoneCount += Status.isGone() - (Old && Old->isGone());
+  if (Status.Owner != NoScope)
+    EverOwnedBy[Status.Owner].insert(Storage);
   S.Statuses = StatusFactory.add(S.Statuses, Storage, Status);
 }
 
+void StateStore::unsetStatus(State &S, StorageID Storage) {
+  const StorageStatus *Old = S.Statuses.lookup(Storage);
+  if (!Old)
+    return;
+  S.GoneCount -= Old->isGone();
+  S.Statuses = StatusFactory.remove(S.Statuses, Storage);
+}
+
+std::vector<StorageID> StateStore::ownedBy(const State &S, ScopeID Scope) const {
+  auto Ever = EverOwnedBy.find(Scope);
+  if (Ever == EverOwnedBy.end())
+    return {};
+  std::vector<StorageID> Owned;
+  llvm::copy_if(Ever->second, std::back_inserter(Owned), [&](StorageID ID) {
+    return S.status(ID).Owner == Scope;
+  });
+  return Owned;
+}
+
 void StateStore::eraseSubtree(State &S, PlaceID P) {
-  S.Places = PlaceFactory.remove(S.Places, P);
+  unset(S, P);
   for (PlaceID Child : F.Places.children(P))
     eraseSubtree(S, Child);
 }
 
 void StateStore::removeReleased(State &S, PlaceID P) {
-  auto IsGone = [&](const Held &H) {
-    Life How = S.status(H.Storage).How;
-    return How == Life::Released || How == Life::Ended;
-  };
-  llvm::SmallVector<std::pair<PlaceID, Value>, 4> Changed;
-  for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It)
-    if (F.Places.isBelow(It->first, P) &&
-        llvm::any_of(It->second.Storages, IsGone)) {
-      Changed.push_back(*It);
-      llvm::erase_if(Changed.back().second.Storages, IsGone);
-    }
-  for (auto &[Part, V] : Changed)
-    set(S, Part, std::move(V));
+  if (!S.isAnyGone())
+    return;
+  auto IsGone = [&](const Held &H) { return S.status(H.Storage).isGone(); };
+  llvm::SmallVector<PlaceID, 8> Todo{P};
+  while (!Todo.empty()) {
+    PlaceID Part = Todo.pop_back_val();
+    Todo.append(F.Places.children(Part).begin(), F.Places.children(Part).end());
+    const Value *Found = S.Places.lookup(Part);
+    if (!Found || llvm::none_of(Found->Storages, IsGone))
+      continue;
+    Value Left = *Found;
+    llvm::erase_if(Left.Storages, IsGone);
+    set(S, Part, std::move(Left));
+  }
 }
 
 Value StateStore::unite(const Value &A, const Value &B) const {
@@ -211,20 +266,23 @@ void StateStore::forgetSharers(State &S, const Fact &Write) {
 }
 
 void StateStore::replaceStorage(State &S, StorageID Old, StorageID New) {
-  llvm::SmallVector<std::pair<PlaceID, Value>, 8> Changed;
-  for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It) {
-    const Value &V = It->second;
-    auto Found = llvm::find_if(
-        V.Storages, [&](const Held &H) { return H.Storage == Old; });
-    if (Found == V.Storages.end())
+  auto Holders = EverHeldIn.find(Old);
+  if (Holders == EverHeldIn.end())
+    return;
+  for (PlaceID P : llvm::SmallVector<PlaceID, 8>(Holders->second.begin(),
+                                                 Holders->second.end())) {
+    const Value *V = S.Places.lookup(P);
+    if (!V)
       continue;
-    Value Without = V;
+    auto Found = llvm::find_if(
+        V->Storages, [&](const Held &H) { return H.Storage == Old; });
+    if (Found == V->Storages.end())
+      continue;
+    Value Without = *V;
     Without.Storages.erase(Without.Storages.begin() +
-                           (Found - V.Storages.begin()));
-    Changed.emplace_back(It->first, unite(Without, Value::one(New, Found->Via)));
+                           (Found - V->Storages.begin()));
+    set(S, P, unite(Without, Value::one(New, Found->Via)));
   }
-  for (auto &[P, V] : Changed)
-    set(S, P, V);
 }
 
 static StorageStatus mergeStatus(const StorageStatus &A,
@@ -291,60 +349,77 @@ void StateStore::setGuard(State &S, GuardID G, bool Value) {
 }
 
 void StateStore::dropGuards(State &S, const clang::ValueDecl *V) {
-  llvm::SmallVector<GuardID, 4> Dropped;
-  for (auto It = S.Guards.begin(), End = S.Guards.end(); It != End; ++It)
-    if (llvm::is_contained(F.GuardVariables[It->first], V))
-      Dropped.push_back(It->first);
-  for (GuardID G : Dropped)
-    S.Guards = GuardFactory.remove(S.Guards, G);
+  auto Reading = GuardsReading.find(V);
+  if (Reading == GuardsReading.end())
+    return;
+  for (GuardID G : Reading->second)
+    if (S.Guards.lookup(G))
+      S.Guards = GuardFactory.remove(S.Guards, G);
+}
+
+void StateStore::note(State &S, const clang::ValueDecl *V) {
+  if (!S.Noted.contains(V))
+    S.Noted = NotedFactory.add(S.Noted, V);
+}
+
+bool StateStore::isHeld(const State &S, StorageID Storage) const {
+  auto Holders = EverHeldIn.find(Storage);
+  return Holders != EverHeldIn.end() &&
+         llvm::any_of(Holders->second, [&](PlaceID P) {
+           const Value *V = S.Places.lookup(P);
+           return V && llvm::any_of(V->Storages, [&](const Held &H) {
+                    return H.Storage == Storage;
+                  });
+         });
 }
 
 void StateStore::collectGarbage(State &S) {
-  llvm::DenseSet<StorageID> Used;
-  for (auto It = S.Places.begin(), End = S.Places.end(); It != End; ++It)
-    for (const Held &H : It->second.Storages)
-      Used.insert(H.Storage);
-  llvm::SmallVector<StorageID, 8> Dead;
-  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
-    if (F.Storages[It->first].Kind != StorageKind::Initial &&
-        !Used.contains(It->first))
-      Dead.push_back(It->first);
-  for (StorageID D : Dead)
-    S.Statuses = StatusFactory.remove(S.Statuses, D);
+  for (StorageID Storage : Changed)
+    if (S.Statuses.lookup(Storage) &&
+        F.Storages[Storage].Kind != StorageKind::Initial && !isHeld(S, Storage))
+      unsetStatus(S, Storage);
+  Changed.clear();
+}
+
+void StateStore::mergePlaces(State &M, const State &A, const State &B) {
+  forEachDifference(A.Places, B.Places,
+                    [&](PlaceID P, const Value *InA, const Value *InB) {
+                      if (InA && (InB || isSymbolic(P) || !isOwn(B, P)))
+                        set(M, P, unite(*InA, valueAt(B, P)));
+                      else if (InA)
+                        unset(M, P);
+                      else if (isSymbolic(P) || !isOwn(A, P))
+                        set(M, P, unite(*InB, valueAt(A, P)));
+                    });
+}
+
+void StateStore::mergeStatuses(State &M, const State &A, const State &B) {
+  forEachDifference(
+      A.Statuses, B.Statuses,
+      [&](StorageID ID, const StorageStatus *InA, const StorageStatus *InB) {
+        // A storage that only one side has made is only held on that side.
+        bool IsOfOneSide = !(InA && InB) && F.Storages.isCreated(ID);
+        if (IsOfOneSide && InB)
+          setStatus(M, ID, *InB);
+        else if (!IsOfOneSide)
+          setStatus(M, ID,
+                    mergeStatus(InA ? *InA : StorageStatus(),
+                                InB ? *InB : StorageStatus()));
+      });
 }
 
 State StateStore::merge(const State &A, const State &B) {
   State M = A;
-  for (auto It = A.Places.begin(), End = A.Places.end(); It != End; ++It) {
-    PlaceID P = It->first;
-    if (B.Places.lookup(P) || isSymbolic(P) || !isOwn(B, P))
-      set(M, P, unite(It->second, valueAt(B, P)));
-    else
-      M.Places = PlaceFactory.remove(M.Places, P);
-  }
-  for (auto It = B.Places.begin(), End = B.Places.end(); It != End; ++It)
-    if (!A.Places.lookup(It->first) &&
-        (isSymbolic(It->first) || !isOwn(A, It->first)))
-      set(M, It->first, unite(It->second, valueAt(A, It->first)));
-  for (auto It = B.Statuses.begin(), End = B.Statuses.end(); It != End; ++It) {
-    // A storage that only one side has made is only held on that side.
-    bool IsNew = !A.Statuses.lookup(It->first) &&
-                 F.Storages.isCreated(It->first);
-    setStatus(M, It->first,
-              IsNew ? It->second
-                    : mergeStatus(A.status(It->first), It->second));
-  }
-  for (auto It = A.Statuses.begin(), End = A.Statuses.end(); It != End; ++It)
-    if (!B.Statuses.lookup(It->first) && !F.Storages.isCreated(It->first))
-      setStatus(M, It->first, mergeStatus(It->second, StorageStatus()));
-  for (auto It = A.Guards.begin(), End = A.Guards.end(); It != End; ++It) {
-    const unsigned *Other = B.Guards.lookup(It->first);
-    if (!Other || *Other != It->second)
-      M.Guards = GuardFactory.remove(M.Guards, It->first);
-  }
-  M.Noted.clear();
-  std::set_union(A.Noted.begin(), A.Noted.end(), B.Noted.begin(),
-                 B.Noted.end(), std::back_inserter(M.Noted));
+  mergePlaces(M, A, B);
+  mergeStatuses(M, A, B);
+  forEachDifference(A.Guards, B.Guards,
+                    [&](GuardID G, const unsigned *InA, const unsigned *InB) {
+                      if (InA && (!InB || *InB != *InA))
+                        M.Guards = GuardFactory.remove(M.Guards, G);
+                    });
+  if (A.Noted.getRootWithoutRetain() != B.Noted.getRootWithoutRetain())
+    for (const clang::ValueDecl *V : B.Noted)
+      note(M, V);
   M.StoppedOuter |= B.StoppedOuter;
   if (A.Scopes != B.Scopes || B.ScopesUnknown) {
     M.ScopesUnknown = true;

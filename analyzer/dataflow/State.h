@@ -9,6 +9,8 @@
 
 #include "dataflow/Facts.h"
 #include "llvm/ADT/ImmutableMap.h"
+#include "llvm/ADT/ImmutableSet.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tensorscope {
 
@@ -31,6 +33,8 @@ struct StorageStatus {
   /// A branch asked about something that was set after the release: it may
   /// know of it.
   bool IsAskedFor = false;
+
+  bool isGone() const { return How == Life::Released || How == Life::Ended; }
 
   friend bool operator==(const StorageStatus &A, const StorageStatus &B) {
     return A.How == B.How && A.Where == B.Where && A.Owner == B.Owner &&
@@ -80,19 +84,34 @@ struct Value {
 using PlaceMap = llvm::ImmutableMap<PlaceID, Value>;
 using StatusMap = llvm::ImmutableMap<StorageID, StorageStatus>;
 using GuardMap = llvm::ImmutableMap<GuardID, unsigned>;
+using VariableSet = llvm::ImmutableSet<const clang::ValueDecl *>;
 
 struct State {
   PlaceMap Places{nullptr};
   StatusMap Statuses{nullptr};
   GuardMap Guards{nullptr};
   llvm::SmallVector<ScopeID, 4> Scopes;
-  /// What was set while something was released (null: a member). Sorted.
-  llvm::SmallVector<const clang::ValueDecl *, 2> Noted;
+  /// What was set while something was released (null: a member).
+  VariableSet Noted{nullptr};
   /// Paths with different scopes open met here.
   bool ScopesUnknown = false;
   /// A session of the caller's was stopped, or it was not: bit 1, bit 0.
   unsigned char StoppedOuter = 1;
+  /// How many statuses say Released or Ended.
+  unsigned GoneCount = 0;
 
+  /// Nothing was changed in either since one was copied from the other.
+  bool isCopyOf(const State &Other) const {
+    return Places.getRootWithoutRetain() ==
+               Other.Places.getRootWithoutRetain() &&
+           Statuses.getRootWithoutRetain() ==
+               Other.Statuses.getRootWithoutRetain() &&
+           Guards.getRootWithoutRetain() ==
+               Other.Guards.getRootWithoutRetain() &&
+           Noted.getRootWithoutRetain() == Other.Noted.getRootWithoutRetain() &&
+           Scopes == Other.Scopes && ScopesUnknown == Other.ScopesUnknown &&
+           StoppedOuter == Other.StoppedOuter;
+  }
   friend bool operator==(const State &A, const State &B) {
     return A.ScopesUnknown == B.ScopesUnknown && A.Scopes == B.Scopes &&
            A.StoppedOuter == B.StoppedOuter && A.Noted == B.Noted &&
@@ -103,13 +122,15 @@ struct State {
     const StorageStatus *Found = Statuses.lookup(S);
     return Found ? *Found : StorageStatus();
   }
+  bool isAnyGone() const { return GoneCount != 0; }
   bool isInScope() const { return ScopesUnknown || !Scopes.empty(); }
 };
 
-/// Reads and writes states of one function.
+/// Reads and writes states of one function. What any of its states ever held is
+/// indexed, so that a change costs what it changes and not the whole state.
 class StateStore {
 public:
-  explicit StateStore(FunctionFacts &F) : F(F) {}
+  explicit StateStore(FunctionFacts &F);
 
   State initial();
 
@@ -123,6 +144,8 @@ public:
 
   void set(State &S, PlaceID P, Value V);
   void setStatus(State &S, StorageID Storage, const StorageStatus &Status);
+  /// All storages that \p Scope owns in \p S.
+  std::vector<StorageID> ownedBy(const State &S, ScopeID Scope) const;
   void eraseSubtree(State &S, PlaceID P);
   /// Something leaves the container \p P: what was released before, if anything
   /// was.
@@ -134,7 +157,11 @@ public:
   void create(State &S, const Fact &C);
   void setGuard(State &S, GuardID G, bool Value);
   void dropGuards(State &S, const clang::ValueDecl *V);
-  /// Forgets storages of this function that nothing holds.
+  void note(State &S, const clang::ValueDecl *V);
+  /// The changes from here on are what the next collection looks at.
+  void beginChanges() { Changed.clear(); }
+  /// Forgets storages of this function that nothing holds any more since
+  /// changes began.
   void collectGarbage(State &S);
   State merge(const State &A, const State &B);
 
@@ -145,15 +172,30 @@ public:
 private:
   Value unite(const Value &A, const Value &B) const;
   Value withVia(Value V, const State &S, PlaceID Dst, const Fact *Via) const;
+  void unset(State &S, PlaceID P);
+  void noteDropped(const Value &V);
+  void unsetStatus(State &S, StorageID Storage);
+  bool isHeld(const State &S, StorageID Storage) const;
+  void mergePlaces(State &M, const State &A, const State &B);
+  void mergeStatuses(State &M, const State &A, const State &B);
   void replaceStorage(State &S, StorageID Old, StorageID New);
   void makeRecent(State &S, StorageID Storage);
   std::optional<Value> takeSample(State &S, const Fact &A);
   bool outlivesInnermostScope(const State &S, PlaceID P) const;
 
   FunctionFacts &F;
+  /// Of any state: the places that held a storage, the storages that a scope
+  /// owned, the guards that read a variable.
+  llvm::DenseMap<StorageID, llvm::SmallSetVector<PlaceID, 4>> EverHeldIn;
+  llvm::DenseMap<ScopeID, llvm::SetVector<StorageID>> EverOwnedBy;
+  llvm::DenseMap<const clang::ValueDecl *, llvm::SmallVector<GuardID, 4>>
+      GuardsReading;
+  /// Storages that came, or left a place, since changes began.
+  llvm::SmallVector<StorageID, 16> Changed;
   PlaceMap::Factory PlaceFactory{false};
   StatusMap::Factory StatusFactory{false};
   GuardMap::Factory GuardFactory{false};
+  VariableSet::Factory NotedFactory{false};
 };
 
 } // namespace tensorscope

@@ -8,9 +8,12 @@ namespace tensorscope {
 
 /// States of one block that are kept apart.
 static constexpr unsigned MaxStates = 8;
+/// A function with more facts may take more steps, in proportion.
+static constexpr size_t UsualFacts = 6250;
 
 /// Numbers of blocks in reverse post order, so that a block runs after those
-/// that lead to it.
+/// that lead to it. Of the ways on, the last is gone first: a loop's body is its
+/// condition's first successor, and comes before what follows the loop.
 static std::vector<unsigned> reversePostOrder(const FunctionFacts &F) {
   std::vector<unsigned> Number(F.Blocks.size(), F.Blocks.size());
   std::vector<std::pair<BlockID, unsigned>> Stack{{F.Entry, 0}};
@@ -19,12 +22,13 @@ static std::vector<unsigned> reversePostOrder(const FunctionFacts &F) {
   unsigned Next = F.Blocks.size();
   while (!Stack.empty()) {
     auto &[B, Edge] = Stack.back();
-    if (Edge == F.Blocks[B].Successors.size()) {
+    const auto &Successors = F.Blocks[B].Successors;
+    if (Edge == Successors.size()) {
       Number[B] = --Next;
       Stack.pop_back();
       continue;
     }
-    BlockID To = F.Blocks[B].Successors[Edge++];
+    BlockID To = Successors[Successors.size() - ++Edge];
     if (!Seen[To]) {
       Seen[To] = true;
       Stack.push_back({To, 0});
@@ -39,10 +43,17 @@ bool StorageFlow::run() {
   In.assign(Facts.Blocks.size(), {});
   In[Facts.Entry].States.push_back(Store.initial());
   Order = reversePostOrder(Facts);
+  for (PlaceID P = 0; P < Facts.Places.size(); ++P)
+    IsAnyAdopted |= Facts.Places[P].IsAdopted;
   std::set<std::pair<unsigned, BlockID>> Todo{{Order[Facts.Entry], Facts.Entry}};
   // How many states of a block have been carried on.
   std::vector<size_t> Done(Facts.Blocks.size());
-  unsigned Steps = 0;
+  size_t FactCount = 0;
+  for (const FactBlock &B : Facts.Blocks)
+    FactCount += B.Facts.size() + 1;
+  const size_t Limit =
+      StepLimit * std::max<size_t>(FactCount, UsualFacts) / UsualFacts;
+  size_t Steps = 0;
   while (!Todo.empty()) {
     BlockID B = Todo.begin()->second;
     Todo.erase(Todo.begin());
@@ -52,8 +63,9 @@ bool StorageFlow::run() {
     Done[B] = In[B].States.size();
     for (State &S : Fresh) {
       Steps += Facts.Blocks[B].Facts.size() + 1;
-      if (Steps > StepLimit)
+      if (Steps > Limit)
         return false;
+      Store.beginChanges();
       bool IsFeasible = llvm::all_of(
           Facts.Blocks[B].Facts, [&](const Fact &F) { return transfer(S, F); });
       if (!IsFeasible)
@@ -79,16 +91,18 @@ bool StorageFlow::join(BlockID To, const State &S) {
     return true;
   }
   State Merged = S;
+  Store.beginChanges();
   for (const State &Other : Block.States)
     Merged = Store.merge(Other, Merged);
+  Store.collectGarbage(Merged);
   bool Changed = !(Block.IsMerged && Merged == Block.States.front());
   Block.IsMerged = true;
   Block.States.assign(1, Merged);
   return Changed;
 }
 
-void StorageFlow::forEachFact(
-    llvm::function_ref<void(const Fact &, llvm::ArrayRef<State>)> Visit) {
+/// Runs once over the facts from what each block begins with.
+void StorageFlow::replay() {
   std::vector<BlockID> Blocks(Facts.Blocks.size());
   for (BlockID B = 0; B < Blocks.size(); ++B)
     Blocks[B] = B;
@@ -100,10 +114,29 @@ void StorageFlow::forEachFact(
     for (const Fact &F : Facts.Blocks[B].Facts) {
       if (States.empty())
         break;
-      Visit(F, States);
+      bool IsUnchanged =
+          !Replayed.empty() && Replayed.back().Count == States.size() &&
+          std::equal(States.begin(), States.end(),
+                     ReplayedStates.begin() + Replayed.back().First,
+                     [](const State &A, const State &B) { return A.isCopyOf(B); });
+      size_t First =
+          IsUnchanged ? Replayed.back().First : ReplayedStates.size();
+      Replayed.push_back({&F, First, States.size()});
+      if (!IsUnchanged)
+        llvm::append_range(ReplayedStates, States);
+      Store.beginChanges();
       llvm::erase_if(States, [&](State &S) { return !transfer(S, F); });
     }
   }
+}
+
+void StorageFlow::forEachFact(
+    llvm::function_ref<void(const Fact &, llvm::ArrayRef<State>)> Visit) {
+  if (Replayed.empty())
+    replay();
+  llvm::ArrayRef<State> States = ReplayedStates;
+  for (const Step &S : Replayed)
+    Visit(*S.At, States.slice(S.First, S.Count));
 }
 
 std::set<StorageID> StorageFlow::oneElementStorages() {
@@ -206,27 +239,19 @@ void StorageFlow::apply(State &S, const Fact &F) {
   }
 }
 
-static bool isReleased(const StorageStatus &Status) {
-  return Status.How == Life::Released || Status.How == Life::Ended;
-}
-
 /// Remembers what is set while something is released: it may be the flag that
 /// says so.
 void StorageFlow::note(State &S, const Fact &F) {
-  bool IsAnyReleased = false;
-  for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
-    IsAnyReleased |= isReleased(It->second);
-  auto Where = llvm::lower_bound(S.Noted, F.Variable);
-  if (IsAnyReleased && (Where == S.Noted.end() || *Where != F.Variable))
-    S.Noted.insert(Where, F.Variable);
+  if (S.isAnyGone())
+    Store.note(S, F.Variable);
 }
 
 void StorageFlow::ask(State &S, const Fact &F) {
-  if (!llvm::is_contained(S.Noted, F.Variable))
+  if (!S.Noted.contains(F.Variable) || !S.isAnyGone())
     return;
   llvm::SmallVector<std::pair<StorageID, StorageStatus>, 8> Asked;
   for (auto It = S.Statuses.begin(), End = S.Statuses.end(); It != End; ++It)
-    if (isReleased(It->second))
+    if (It->second.isGone())
       Asked.push_back(*It);
   for (auto &[Storage, Status] : Asked) {
     Status.IsAskedFor = true;

@@ -46,6 +46,14 @@ private:
     bool IsMerged = false;
   };
 
+  /// A fact and the states before it.
+  struct Step {
+    const Fact *At;
+    size_t First;
+    size_t Count;
+  };
+
+  void replay();
   bool transfer(State &S, const Fact &F);
   void apply(State &S, const Fact &F);
   bool assumeGuard(State &S, const Fact &F);
@@ -67,8 +75,11 @@ private:
   FunctionFacts &Facts;
   StateStore Store;
   const unsigned StepLimit;
+  bool IsAnyAdopted = false;
   std::vector<BlockStates> In;
   std::vector<unsigned> Order; ///< of each block, in reverse post order
+  std::vector<Step> Replayed;  ///< all reachable facts, in order; made when asked for
+  std::vector<State> ReplayedStates;
 };
 
 } // namespace tensorscope
