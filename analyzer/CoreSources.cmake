@@ -37,6 +37,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/TupleFacts.cpp
     model/ApiModel.cpp
     model/ModelSet.cpp
+    model/OperatorTable.cpp
     model/TypeModel.cpp
     utils/AstUtils.cpp
     utils/BodyIndex.cpp

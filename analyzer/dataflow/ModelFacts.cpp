@@ -143,7 +143,8 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::QueryDefined:
   case EffectKind::QueryAlive:
   case EffectKind::QueryDevice:
-    break; // in the result, and in AssumptionFacts.cpp
+  case EffectKind::Write:
+    break; // in the result, in AssumptionFacts.cpp, and for who asks the model
   }
 }
 

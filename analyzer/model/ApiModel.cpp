@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ApiModel.h"
 
+#include "model/OperatorTable.h"
 #include "utils/AstUtils.h"
 
 using namespace clang;
@@ -12,9 +13,13 @@ const FunctionModel *ApiModel::find(const FunctionDecl *F) {
   auto [It, IsNew] = Cache.try_emplace(F, nullptr);
   if (!IsNew)
     return It->second;
-  const FunctionModel *Model = Models.function(qualifiedName(F));
+  std::string Name = qualifiedName(F);
+  const FunctionModel *Model = Models.function(Name, F->getNumParams());
   if (!Model && isLibraryDecl(F, SM)) {
-    Defaults.push_back(std::make_unique<FunctionModel>(libraryDefault(F)));
+    std::optional<FunctionModel> Operator =
+        operatorModel(Name, F->getNumParams());
+    Defaults.push_back(std::make_unique<FunctionModel>(
+        Operator ? std::move(*Operator) : libraryDefault(F)));
     Model = Defaults.back().get();
   }
   Cache[F] = Model;

@@ -54,6 +54,7 @@ enum class EffectKind {
   CollectGarbage, ///< gives memory back that is only kept for later use
   RunOnThread,    ///< the callable argument runs on a thread of its own
   RunInTest,      ///< a test runs the callable argument, many times
+  Write,          ///< the elements of its tensors are written, in place
 };
 
 struct Effect {
@@ -68,6 +69,12 @@ struct FunctionModel {
   /// False when the call only looks at handles, never at their tensors, so it
   /// is legal after a release.
   bool UsesTensors = true;
+  /// Bit i: no gradient flows through result i, so it keeps no autograd graph.
+  unsigned NoGraph = 0;
+
+  bool mayCarryGraph(unsigned ResultNumber = 0) const {
+    return (NoGraph >> ResultNumber & 1) == 0;
+  }
 };
 
 /// What a type means to the analysis.

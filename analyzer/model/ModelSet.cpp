@@ -30,6 +30,8 @@ struct FunctionRow {
   std::vector<Clause> Effects;
   Clause Result;
   bool UsesTensors = true;
+  std::optional<unsigned> Parameters;
+  std::vector<unsigned> NoGraph;
 };
 
 struct ModelFile {
@@ -37,6 +39,8 @@ struct ModelFile {
   std::vector<TypeRow> Types;
   std::vector<FunctionRow> Functions;
 };
+
+constexpr unsigned MostResults = 32;
 
 /// A word of the file format, and what it means.
 template <typename T> struct Word {
@@ -85,6 +89,7 @@ constexpr Word<EffectKind> EffectWords[] = {
     {"collect-garbage", EffectKind::CollectGarbage},
     {"run-on-thread", EffectKind::RunOnThread},
     {"run-in-test", EffectKind::RunInTest},
+    {"write", EffectKind::Write},
 };
 
 constexpr Word<TypeRole> RoleWords[] = {
@@ -97,7 +102,8 @@ constexpr Word<TypeRole> RoleWords[] = {
 
 constexpr llvm::StringRef Keys[] = {
     "version", "types",   "functions", "name",         "is",
-    "names",   "effects", "result",    "uses-tensors", "long-lived"};
+    "names",   "effects", "result",    "uses-tensors", "long-lived",
+    "parameters", "no-graph"};
 
 template <typename T, size_t N>
 std::optional<T> meaning(const Word<T> (&Words)[N], llvm::StringRef Name) {
@@ -193,6 +199,8 @@ template <> struct MappingTraits<FunctionRow> {
     IO.mapOptional("effects", Row.Effects);
     IO.mapOptional("result", Row.Result);
     IO.mapOptional("uses-tensors", Row.UsesTensors, true);
+    IO.mapOptional("parameters", Row.Parameters);
+    IO.mapOptional("no-graph", Row.NoGraph);
   }
   static std::string validate(IO &, FunctionRow &Row) {
     if (!Row.Result.Verb.empty() && !meaning(ResultWords, Row.Result.Verb))
@@ -200,6 +208,9 @@ template <> struct MappingTraits<FunctionRow> {
     for (const Clause &C : Row.Effects)
       if (!meaning(EffectWords, C.Verb))
         return "'" + C.Verb + "' is no effect";
+    for (unsigned Number : Row.NoGraph)
+      if (Number >= MostResults)
+        return "no-graph takes numbers of results, from 0";
     return {};
   }
 };
@@ -228,6 +239,7 @@ struct ModelSet::Tables {
   std::vector<std::pair<llvm::GlobPattern, const FunctionModel *>> Patterns;
   llvm::StringMap<TypeRole> Types;
   llvm::StringMap<std::string> LongLived;
+  bool HasSignatures = false; ///< a row is for one overload
 };
 
 ModelSet::ModelSet() : T(std::make_unique<Tables>()) {}
@@ -238,6 +250,8 @@ ModelSet &ModelSet::operator=(ModelSet &&) = default;
 static FunctionModel toModel(const FunctionRow &Row) {
   FunctionModel Model;
   Model.UsesTensors = Row.UsesTensors;
+  for (unsigned Number : Row.NoGraph)
+    Model.NoGraph |= 1u << Number;
   if (auto Kind = meaning(ResultWords, Row.Result.Verb))
     Model.Result = *Kind;
   Model.ResultArg = Row.Result.Arg.value_or(ThisArg);
@@ -253,6 +267,11 @@ static void keepFirstError(const llvm::SMDiagnostic &Diag, void *Context) {
     Text = (Diag.getFilename() + ":" + llvm::Twine(Diag.getLineNo()) + ": " +
             Diag.getMessage())
                .str();
+}
+
+/// One overload; no name of C++ has a `/` before a number.
+static std::string signatureKey(llvm::StringRef Name, unsigned Parameters) {
+  return (Name + "/" + llvm::Twine(Parameters)).str();
 }
 
 /// A name without wildcards; `*` and `[]` may also end an operator's name.
@@ -284,9 +303,15 @@ llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
     const FunctionModel *Model = T->Rows.back().get();
     for (llvm::StringRef Name : Row.Names) {
       if (isExactName(Name)) {
-        T->Exact[Name] = Model;
+        T->HasSignatures |= Row.Parameters.has_value();
+        T->Exact[Row.Parameters ? signatureKey(Name, *Row.Parameters)
+                                : Name.str()] = Model;
         continue;
       }
+      if (Row.Parameters)
+        return llvm::createStringError(
+            FileName + ": '" + Name +
+            "': a row with parameters takes names without wildcards");
       auto Pattern = llvm::GlobPattern::create(T->Texts.save(Name),
                                                /*MaxSubPatterns=*/512);
       if (!Pattern)
@@ -298,7 +323,12 @@ llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
   return llvm::Error::success();
 }
 
-const FunctionModel *ModelSet::function(llvm::StringRef QualifiedName) const {
+const FunctionModel *ModelSet::function(llvm::StringRef QualifiedName,
+                                         unsigned Parameters) const {
+  if (T->HasSignatures)
+    if (auto It = T->Exact.find(signatureKey(QualifiedName, Parameters));
+        It != T->Exact.end())
+      return It->second;
   if (auto It = T->Exact.find(QualifiedName); It != T->Exact.end())
     return It->second;
   for (const auto &[Pattern, Model] : llvm::reverse(T->Patterns))

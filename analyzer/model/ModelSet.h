@@ -29,9 +29,12 @@ public:
   /// `models:`. Rows added later win. The error reads `FILE:LINE: what`.
   llvm::Error add(llvm::StringRef Yaml, llvm::StringRef FileName);
 
-  /// The row for a function's qualified name, or null. Exact names win over
-  /// patterns, later rows over earlier ones.
-  const FunctionModel *function(llvm::StringRef QualifiedName) const;
+  /// The row for a function's qualified name, or null. A row for its number of
+  /// parameters wins over one for all overloads, exact names win over patterns,
+  /// later rows over earlier ones. LibTorch's operators are not among them: see
+  /// OperatorTable.h.
+  const FunctionModel *function(llvm::StringRef QualifiedName,
+                                unsigned Parameters = 0) const;
 
   /// The role of a class by its qualified name, without its bases' roles.
   TypeRole type(llvm::StringRef QualifiedName) const;

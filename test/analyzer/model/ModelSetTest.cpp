@@ -48,6 +48,26 @@ TEST(ModelSetTest, LaterRowsWin) {
             EffectKind::Retain);
 }
 
+TEST(ModelSetTest, ARowForOneOverloadWins) {
+  ModelSet Set;
+  ASSERT_FALSE(Set.add(R"(
+version: 1
+functions:
+  - {names: ["my::best"], result: new}
+  - {names: ["my::best"], parameters: 3, effects: [write(0)], no-graph: [1]}
+)", "own.yml"));
+  EXPECT_EQ(Set.function("my::best", 2)->Result, ResultKind::New);
+  const FunctionModel *OfThree = Set.function("my::best", 3);
+  EXPECT_EQ(OfThree->Result, ResultKind::None);
+  EXPECT_EQ(OfThree->Effects[0].Kind, EffectKind::Write);
+  EXPECT_TRUE(OfThree->mayCarryGraph(0));
+  EXPECT_FALSE(OfThree->mayCarryGraph(1));
+  EXPECT_NE(errorOf("version: 1\nfunctions:\n"
+                    "  - {names: [\"my::*\"], parameters: 1}\n")
+                .find("takes names without wildcards"),
+            std::string::npos);
+}
+
 TEST(ModelSetTest, MistakesNameFileAndLine) {
   EXPECT_EQ(errorOf("version: 1\n"
                     "functions:\n"
