@@ -2,6 +2,7 @@
 # The analyzer's core: what every front shares. Sorted; compiled once per LLVM version.
 set(TENSORSCOPE_CORE_SOURCES
     checks/Analyzer.cpp
+    checks/ContradictedModel.cpp
     checks/DiscardedScopeResult.cpp
     checks/GcInLoop.cpp
     checks/LongLivedInScope.cpp
@@ -20,6 +21,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/GuardComparisons.cpp
     dataflow/LongLivedFacts.cpp
     dataflow/LoopFacts.cpp
+    dataflow/ModelClaims.cpp
     dataflow/ModelFacts.cpp
     dataflow/MoveFacts.cpp
     dataflow/Places.cpp
@@ -35,6 +37,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/StorageFlow.cpp
     dataflow/SummaryBuilder.cpp
     dataflow/TupleFacts.cpp
+    model/Annotations.cpp
     model/ApiModel.cpp
     model/ModelSet.cpp
     model/OperatorTable.cpp

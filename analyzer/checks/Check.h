@@ -42,6 +42,7 @@ struct Check {
 llvm::ArrayRef<Check> checkTable();
 
 std::vector<FlowFinding> findCollectionsInLoops(CheckInput &Input);
+std::vector<FlowFinding> findContradictedModel(CheckInput &Input);
 std::vector<FlowFinding> findDiscardedScopeResults(CheckInput &Input);
 std::vector<FlowFinding> findLongLivedInScopes(CheckInput &Input);
 std::vector<FlowFinding> findUnbalancedSessions(CheckInput &Input);
@@ -49,6 +50,7 @@ std::vector<FlowFinding> findUnretainedEscapes(CheckInput &Input);
 std::vector<FlowFinding> findUnscopedLoops(CheckInput &Input);
 std::vector<FlowFinding> findUsesAfterRelease(CheckInput &Input);
 Diagnostic describeCollectionInLoop(const FlowFinding &F);
+Diagnostic describeContradictedModel(const FlowFinding &F);
 Diagnostic describeDiscardedScopeResult(const FlowFinding &F);
 Diagnostic describeLongLivedInScope(const FlowFinding &F);
 Diagnostic describeUnbalancedSession(const FlowFinding &F);

@@ -11,6 +11,10 @@ namespace tensorscope {
 
 llvm::ArrayRef<Check> checkTable() {
   static constexpr Check Table[] = {
+      {{"contradicted-model", 1,
+        "Finds functions whose bodies do not do what a model or an annotation "
+        "says of them."},
+       findContradictedModel, describeContradictedModel},
       {{"discarded-scope-result", 0,
         "Finds scopes whose result carries tensors that nobody takes."},
        findDiscardedScopeResults, describeDiscardedScopeResult},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/UnitAnalysis.h"
 
+#include "dataflow/ModelClaims.h"
 #include "dataflow/SummaryBuilder.h"
 #include "utils/AstUtils.h"
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -104,6 +105,8 @@ void UnitAnalysis::analyze(const FunctionDecl *F, const Visitor &Visit) {
   }
   ++Statistics.FunctionsAnalyzed;
   Summaries[F] = std::make_unique<Summary>(buildSummary(Flow));
+  if (Facts.Claim)
+    settleByClaim(*Summaries[F], *Facts.Claim);
   collectCalls(F, Flow);
   Visit(F, Flow);
 }

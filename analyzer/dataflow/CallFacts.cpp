@@ -65,6 +65,12 @@ void FactsBuilder::visitCall(const CallSite &C) {
     visitUserCall(C);
 }
 
+static bool opensScope(const FunctionModel &M) {
+  return llvm::any_of(M.Effects, [](const Effect &E) {
+    return E.Kind == EffectKind::RunInScope;
+  });
+}
+
 void FactsBuilder::visitUserCall(const CallSite &C) {
   LoopID Loop = loopOf(C.E);
   Fact &Call = emit(FactKind::Call, C.E);
@@ -72,6 +78,11 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
   Call.Loop = Loop;
   bool IsKnown = !mayRunOverride(C.Callee, C.Object, C.E);
   const FunctionDecl *Body = IsKnown ? definitionOf(C.Callee) : nullptr;
+  const FunctionModel *Said = Unit.Api.annotated(C.Callee);
+  if (Said && opensScope(*Said)) {
+    applyModel(*Said, C);
+    return;
+  }
   if (Body && isGivenCallable(C) && canWalkInPlace(Body)) {
     walkCallee(C);
     return;
@@ -82,7 +93,7 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
       applySummary(*S, C);
       return;
     }
-  applyUnknown(C);
+  applyUnknown(C, Said);
 }
 
 /// `handle = value` binds the handle anew; on a temporary or a moved handle it
@@ -298,23 +309,35 @@ void FactsBuilder::giveToUnknown(const Expr *Arg, QualType Param,
   on(FactKind::Keep, P, At);
 }
 
-void FactsBuilder::applyUnknown(const CallSite &C) {
+/// \p Said: what an annotation says of it, which is not all.
+void FactsBuilder::applyUnknown(const CallSite &C, const FunctionModel *Said) {
+  auto IsNamed = [&](int Arg) {
+    return Said && ((Said->Result == ResultKind::Alias && Said->ResultArg == Arg) ||
+                    llvm::any_of(Said->Effects, [&](const Effect &E) {
+                      return E.Arg == Arg;
+                    }));
+  };
   const auto *Method = dyn_cast_or_null<CXXMethodDecl>(C.Callee);
   bool IsConst = Method && Method->isConst();
   forgetGuards(C, /*MayEnd=*/!IsConst && guardNamedBy(C.Object) != NoScope);
   for (unsigned I = 0; I < C.Args.size(); ++I) {
+    if (IsNamed(I))
+      continue;
     QualType Param = C.Callee && I < C.Callee->getNumParams()
                          ? C.Callee->getParamDecl(I)->getType()
                          : QualType();
     giveToUnknown(C.Args[I], Param, C.E);
   }
-  if (C.ObjectPlace != NoPlace && !IsConst &&
+  if (C.ObjectPlace != NoPlace && !IsConst && !IsNamed(ThisArg) &&
       C.Object && (carries(C.Object->getType()) ||
                    isa<CXXThisExpr>(stripWrappers(C.Object)))) {
     on(FactKind::Keep, C.ObjectPlace, C.E);
     emit(FactKind::Forget, C.E).Dst = C.ObjectPlace;
   }
-  if (carries(C.E->getType()) && C.E->isPRValue() &&
+  if (Said)
+    applyModel(*Said, C);
+  bool SaysResult = Said && Said->Result != ResultKind::None;
+  if (!SaysResult && carries(C.E->getType()) && C.E->isPRValue() &&
       !C.E->getType()->isPointerType())
     createResult(C, /*IsAssumed=*/true);
 }

@@ -6,6 +6,7 @@
 #define TENSORSCOPE_DATAFLOW_FACTS_H
 
 #include "dataflow/Places.h"
+#include "model/FunctionModel.h"
 #include "clang/AST/Expr.h"
 #include <map>
 #include <set>
@@ -146,6 +147,10 @@ struct FunctionFacts {
   std::map<const clang::Stmt *, const clang::CompoundStmt *> BlockOf;
   /// What an object is that MakeLongLived makes.
   std::map<const clang::ValueDecl *, std::string> LongLived;
+  /// What a model or an annotation says of this function.
+  const FunctionModel *Claim = nullptr;
+  /// Arguments that carry tensors and are no raw pointers, if it has a claim.
+  std::set<int> ClaimedCarriers;
   /// An object's end may stop a session.
   bool HasStoppers = false;
   /// Over a budget, or built on code with errors: no result.

@@ -208,7 +208,7 @@ private:
                   const clang::Stmt *At);
   void applyStores(llvm::ArrayRef<SummaryStore> Stores, const CallSite &C,
                    PlaceID Result);
-  void applyUnknown(const CallSite &C);
+  void applyUnknown(const CallSite &C, const FunctionModel *Said = nullptr);
   void createResult(const CallSite &C, bool IsAssumed);
   void runInScope(const CallSite &C, const Effect &E);
   void runInLoop(const CallSite &C, bool IsInTest);

@@ -373,9 +373,26 @@ PlaceID FactsBuilder::walkInPlace(const FunctionDecl *F, PlaceID This,
   return Body.Return;
 }
 
+static std::set<int> carriersOf(const FunctionDecl *F, TypeModel &Types) {
+  std::set<int> Carriers;
+  for (unsigned I = 0; I < F->getNumParams(); ++I) {
+    QualType T = F->getParamDecl(I)->getType();
+    if (!T.getNonReferenceType()->isPointerType() && Types.carriesTensors(T))
+      Carriers.insert(I);
+  }
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (Method && Method->isInstance() &&
+      Types.carriesTensors(Method->getFunctionObjectParameterType()))
+    Carriers.insert(ThisArg);
+  return Carriers;
+}
+
 FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit,
                             bool FollowsExceptions) {
   FunctionFacts Facts;
+  Facts.Claim = Unit.Api.claim(F);
+  if (Facts.Claim)
+    Facts.ClaimedCarriers = carriersOf(F, Unit.Types);
   FactsBuilder(Unit, Facts, FollowsExceptions).build(F);
   return Facts;
 }

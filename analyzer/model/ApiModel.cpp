@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ApiModel.h"
 
+#include "model/Annotations.h"
 #include "model/OperatorTable.h"
 #include "utils/AstUtils.h"
 
@@ -24,6 +25,27 @@ const FunctionModel *ApiModel::find(const FunctionDecl *F) {
   }
   Cache[F] = Model;
   return Model;
+}
+
+const FunctionModel *ApiModel::annotated(const FunctionDecl *F) {
+  // Most functions have no attribute at all.
+  if (!F->getMostRecentDecl()->hasAttrs())
+    return nullptr;
+  F = F->getCanonicalDecl();
+  auto [It, IsNew] = Annotated.try_emplace(F, nullptr);
+  if (IsNew)
+    if (std::optional<FunctionModel> Said = annotationModel(F)) {
+      Defaults.push_back(std::make_unique<FunctionModel>(std::move(*Said)));
+      It->second = Defaults.back().get();
+    }
+  return It->second;
+}
+
+const FunctionModel *ApiModel::claim(const FunctionDecl *F) {
+  if (isLibraryDecl(F, SM))
+    return nullptr;
+  const FunctionModel *Row = find(F);
+  return Row ? Row : annotated(F);
 }
 
 FunctionModel ApiModel::libraryDefault(const FunctionDecl *F) {

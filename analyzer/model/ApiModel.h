@@ -18,6 +18,14 @@ public:
   /// Null for a user's function without a row: its body or nothing is known.
   const FunctionModel *find(const clang::FunctionDecl *F);
 
+  /// What annotations say of a function; null where there is none. Of use where
+  /// its body is not known.
+  const FunctionModel *annotated(const clang::FunctionDecl *F);
+
+  /// What a user says of a function of theirs, to be held against its body;
+  /// null where nobody says anything.
+  const FunctionModel *claim(const clang::FunctionDecl *F);
+
 private:
   FunctionModel libraryDefault(const clang::FunctionDecl *F);
 
@@ -25,6 +33,8 @@ private:
   TypeModel &Types;
   const clang::SourceManager &SM;
   llvm::DenseMap<const clang::FunctionDecl *, const FunctionModel *> Cache;
+  llvm::DenseMap<const clang::FunctionDecl *, const FunctionModel *>
+      Annotated;
   std::vector<std::unique_ptr<FunctionModel>> Defaults;
 };
 

@@ -71,6 +71,8 @@ struct FunctionModel {
   bool UsesTensors = true;
   /// Bit i: no gradient flows through result i, so it keeps no autograd graph.
   unsigned NoGraph = 0;
+  /// Nothing is known of the arguments that it does not name.
+  bool IsPartial = false;
 
   bool mayCarryGraph(unsigned ResultNumber = 0) const {
     return (NoGraph >> ResultNumber & 1) == 0;

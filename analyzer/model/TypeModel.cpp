@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/TypeModel.h"
 
+#include "model/Annotations.h"
 #include "utils/AstUtils.h"
 #include "clang/AST/DeclTemplate.h"
 #include "llvm/ADT/STLExtras.h"
@@ -41,6 +42,8 @@ TypeRole TypeModel::computeRecordRole(const CXXRecordDecl *RD) {
     if (Named != TypeRole::None)
       return Named;
   }
+  if (RD->hasAttrs() && isAnnotatedScope(RD))
+    return TypeRole::Scope;
   if (RD->hasDefinition())
     for (const CXXBaseSpecifier &Base : RD->getDefinition()->bases()) {
       TypeRole R = role(Base.getType());
