@@ -25,6 +25,8 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/ModelFacts.cpp
     dataflow/MoveFacts.cpp
     dataflow/Places.cpp
+    dataflow/PortableSummary.cpp
+    dataflow/ProgramSummaries.cpp
     dataflow/RarityFacts.cpp
     dataflow/Reads.cpp
     dataflow/Repetition.cpp
@@ -36,6 +38,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/State.cpp
     dataflow/StorageFlow.cpp
     dataflow/SummaryBuilder.cpp
+    dataflow/SummaryFile.cpp
     dataflow/TupleFacts.cpp
     model/Annotations.cpp
     model/ApiModel.cpp
@@ -44,6 +47,7 @@ set(TENSORSCOPE_CORE_SOURCES
     model/TypeModel.cpp
     utils/AstUtils.cpp
     utils/BodyIndex.cpp
+    utils/DeclNames.cpp
     utils/LoopBounds.cpp
     utils/TestCode.cpp
     utils/Words.cpp

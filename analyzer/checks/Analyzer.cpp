@@ -98,7 +98,10 @@ analyzeTranslationUnit(ASTContext &Ctx, const ModelSet &Models,
   Unit.run([&](const FunctionDecl *F, StorageFlow &Flow) {
     Diagnostics.check(F, Flow, Unit);
   });
-  return Diagnostics.take(Unit);
+  AnalyzerResult Result = Diagnostics.take(Unit);
+  if (Options.ExportsSummaries)
+    Result.Summaries = Unit.exportSummaries();
+  return Result;
 }
 
 } // namespace tensorscope

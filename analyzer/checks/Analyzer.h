@@ -6,6 +6,7 @@
 #define TENSORSCOPE_CHECKS_ANALYZER_H
 
 #include "checks/Diagnostic.h"
+#include "dataflow/SummaryFile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <functional>
@@ -17,6 +18,7 @@ class ASTContext;
 namespace tensorscope {
 
 class ModelSet;
+class ProgramSummaries;
 
 /// When `unscoped-loop` speaks: Auto = only in a translation unit that includes
 /// the runtime's header, itself or by a project header.
@@ -32,6 +34,10 @@ struct AnalyzerOptions {
   unsigned StepLimit = 200000;
   /// Blocks for one function; past it the function is not analysed.
   unsigned BlockLimit = 40000;
+  /// What functions of other translation units do; may be null.
+  const ProgramSummaries *Elsewhere = nullptr;
+  /// Whether the result has summaries for other translation units.
+  bool ExportsSummaries = false;
 };
 
 /// What was looked at, and what was not; fronts print it, never hide it.
@@ -49,6 +55,8 @@ struct AnalyzerResult {
   /// Sorted by location; no two with the same rule and location.
   std::vector<Diagnostic> Diagnostics;
   AnalyzerStatistics Statistics;
+  /// What others may want to know of this unit, and this unit of others.
+  SummaryFile Summaries;
 };
 
 /// Name, level and sentence of a check; the table of all checks.

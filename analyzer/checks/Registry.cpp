@@ -3,6 +3,8 @@
 // The table of checks, and what their findings and words have in common.
 #include "checks/Check.h"
 
+#include "utils/DeclNames.h"
+
 #include "clang/AST/Expr.h"
 
 using namespace clang;
@@ -119,12 +121,28 @@ SourceLocation endLocation(const FunctionFacts &Facts, const Fact &End) {
   return IsByCall || EndOfBlock.isInvalid() ? locationOf(End.At) : EndOfBlock;
 }
 
+/// The steps that lie in files of which this unit has no body.
+static void addTrace(FlowFinding &F, const FunctionFacts &Facts,
+                     const Fact &Release) {
+  if (!Release.How)
+    return;
+  SourceManager &SM =
+      Facts.Function->getASTContext().getSourceManager();
+  for (const TraceStep &Step : *Release.How)
+    if (Step.IsElsewhere)
+      if (SourceLocation Loc =
+              locationIn(SM, Step.File, Step.Line, Step.Column);
+          Loc.isValid())
+        F.Steps.push_back({FlowStepKind::Released, Loc, Step.Through});
+}
+
 void addEnd(FlowFinding &F, const FunctionFacts &Facts, const StorageStatus &S) {
   if (!S.Where)
     return;
   if (S.How == Life::Released) {
     F.Steps.push_back(
         {FlowStepKind::Released, locationOf(S.Where->At), calleeName(*S.Where)});
+    addTrace(F, Facts, *S.Where);
     return;
   }
   bool IsSession = S.Where->Scope == NoScope ||

@@ -2,8 +2,10 @@
 #include "checks/UnitAnalysis.h"
 
 #include "dataflow/ModelClaims.h"
+#include "dataflow/ProgramSummaries.h"
 #include "dataflow/SummaryBuilder.h"
 #include "utils/AstUtils.h"
+#include "utils/DeclNames.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -144,6 +146,46 @@ std::unique_ptr<OwnedFlow> UnitAnalysis::withExceptions(const FunctionDecl *F) {
   auto Owned = std::make_unique<OwnedFlow>(
       generateFacts(F, Unit, /*FollowsExceptions=*/true), Options.StepLimit);
   return Owned->Flow.run() ? std::move(Owned) : nullptr;
+}
+
+const Summary *UnitAnalysis::elsewhere(const FunctionDecl *F) {
+  if (!Options.Elsewhere || Options.Elsewhere->empty())
+    return nullptr;
+  auto [It, IsNew] = Elsewhere.try_emplace(F->getCanonicalDecl());
+  if (!IsNew)
+    return It->second.get();
+  if (const PortableSummary *P = Options.Elsewhere->find(portableName(F)))
+    It->second = std::make_unique<Summary>(importSummary(*P, Unit.Ctx));
+  return It->second.get();
+}
+
+void UnitAnalysis::noteUnknown(const FunctionDecl *F, const Expr *Call) {
+  auto &[First, Calls] = Unknown[F->getCanonicalDecl()];
+  if (!First)
+    First = Call;
+  ++Calls;
+}
+
+SummaryFile UnitAnalysis::exportSummaries() const {
+  SummaryFile File;
+  for (const auto &[F, S] : Summaries)
+    if (S)
+      if (std::optional<PortableSummary> P = exportSummary(*S, F))
+        File.Functions.push_back(std::move(*P));
+  for (const auto &[F, Calls] : Unknown) {
+    std::string Usr = usrOf(F);
+    if (!Usr.empty())
+      File.Unknown.push_back({std::move(Usr), functionSignature(F),
+                              Calls.second,
+                              traceStepAt(Calls.first, nullptr, Unit.Ctx)});
+  }
+  llvm::sort(File.Functions, [](const auto &A, const auto &B) {
+    return A.Usr < B.Usr;
+  });
+  llvm::sort(File.Unknown, [](const auto &A, const auto &B) {
+    return A.Usr < B.Usr;
+  });
+  return File;
 }
 
 const Summary *UnitAnalysis::summary(const FunctionDecl *F) {

@@ -32,6 +32,13 @@ public:
   std::unique_ptr<OwnedFlow> withExceptions(const clang::FunctionDecl *F);
 
   const Summary *summary(const clang::FunctionDecl *F) override;
+  const Summary *elsewhere(const clang::FunctionDecl *F) override;
+  void noteUnknown(const clang::FunctionDecl *F,
+                   const clang::Expr *Call) override;
+  /// Of the functions that other translation units can call, and what this one
+  /// wants to know of theirs.
+  SummaryFile exportSummaries() const;
+
   const AnalyzerStatistics &statistics() const { return Statistics; }
 
 private:
@@ -51,6 +58,13 @@ private:
   /// Null: nothing is known of it.
   llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Summary>>
       Summaries;
+  /// The same of functions without a body here.
+  llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Summary>>
+      Elsewhere;
+  /// With the first call of each.
+  llvm::MapVector<const clang::FunctionDecl *,
+                  std::pair<const clang::Expr *, unsigned>>
+      Unknown;
   llvm::DenseSet<const clang::FunctionDecl *> Started;
   llvm::DenseMap<const clang::FunctionDecl *, llvm::SmallVector<CallFrom, 2>>
       Calls;

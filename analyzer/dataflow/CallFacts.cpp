@@ -93,7 +93,21 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
       applySummary(*S, C);
       return;
     }
+  if (!Said && !Body && IsKnown) {
+    if (const Summary *S = Unit.Summaries.elsewhere(C.Callee)) {
+      Out.Blocks[Cur].Facts.back().Value = S->WorksInLoop;
+      applySummary(*S, C);
+      return;
+    }
+    if (passesTensors(C))
+      Unit.Summaries.noteUnknown(C.Callee, C.E);
+  }
   applyUnknown(C, Said);
+}
+
+bool FactsBuilder::passesTensors(const CallSite &C) {
+  auto Carries = [&](const Expr *E) { return E && carries(E->getType()); };
+  return Carries(C.Object) || llvm::any_of(C.Args, Carries);
 }
 
 /// `handle = value` binds the handle anew; on a temporary or a moved handle it
@@ -200,11 +214,22 @@ void FactsBuilder::onEach(llvm::ArrayRef<Path> Paths, FactKind Kind,
     }
 }
 
+void FactsBuilder::releaseEach(const Summary &S, const CallSite &C,
+                               const Stmt *At) {
+  for (size_t I = 0; I < S.Released.size(); ++I)
+    if (PlaceID Place = resolve(S.Released[I], C, NoPlace)) {
+      Fact &F = emit(FactKind::Release, At);
+      F.Src = Place;
+      F.Callee = C.Callee;
+      F.How = I < S.ReleasedHow.size() ? &S.ReleasedHow[I] : nullptr;
+    }
+}
+
 /// What becomes of the tensors that the callee was given.
 void FactsBuilder::applyFates(const Summary &S, const CallSite &C,
                               const Stmt *At) {
   onEach(S.Kept, FactKind::Keep, C, At);
-  onEach(S.Released, FactKind::Release, C, At);
+  releaseEach(S, C, At);
   if (!S.Released.empty())
     noteBranches(At);
   onEach(S.MaybeReleased, FactKind::Unrelease, C, At);
@@ -309,6 +334,13 @@ void FactsBuilder::giveToUnknown(const Expr *Arg, QualType Param,
   on(FactKind::Keep, P, At);
 }
 
+static void noteGiven(Fact &F, const CallSite &C, int Arg) {
+  if (!C.Callee || F.Kind != FactKind::Keep)
+    return;
+  F.Callee = C.Callee;
+  F.GivenAs = Arg;
+}
+
 /// \p Said: what an annotation says of it, which is not all.
 void FactsBuilder::applyUnknown(const CallSite &C, const FunctionModel *Said) {
   auto IsNamed = [&](int Arg) {
@@ -326,12 +358,17 @@ void FactsBuilder::applyUnknown(const CallSite &C, const FunctionModel *Said) {
     QualType Param = C.Callee && I < C.Callee->getNumParams()
                          ? C.Callee->getParamDecl(I)->getType()
                          : QualType();
+    size_t Before = Out.Blocks[Cur].Facts.size();
     giveToUnknown(C.Args[I], Param, C.E);
+    for (Fact &F : llvm::MutableArrayRef(Out.Blocks[Cur].Facts).drop_front(Before))
+      if (F.Kind == FactKind::Keep && F.Src == valueOf(C.Args[I]))
+        noteGiven(F, C, I);
   }
   if (C.ObjectPlace != NoPlace && !IsConst && !IsNamed(ThisArg) &&
       C.Object && (carries(C.Object->getType()) ||
                    isa<CXXThisExpr>(stripWrappers(C.Object)))) {
     on(FactKind::Keep, C.ObjectPlace, C.E);
+    noteGiven(Out.Blocks[Cur].Facts.back(), C, ThisArg);
     emit(FactKind::Forget, C.E).Dst = C.ObjectPlace;
   }
   if (Said)

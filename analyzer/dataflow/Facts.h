@@ -6,6 +6,7 @@
 #define TENSORSCOPE_DATAFLOW_FACTS_H
 
 #include "dataflow/Places.h"
+#include "dataflow/Summary.h"
 #include "model/FunctionModel.h"
 #include "clang/AST/Expr.h"
 #include <map>
@@ -76,6 +77,11 @@ struct Fact {
   /// Call, and what a callee did: which one.
   const clang::FunctionDecl *Callee = nullptr;
   const clang::ValueDecl *Variable = nullptr;
+  /// Keep: as which of Callee's arguments it is given, if to a known function.
+  static constexpr int NotGiven = ThisArg - 1;
+  int GivenAs = NotGiven;
+  /// Release by a callee: how that does it.
+  const Trace *How = nullptr;
   /// Number of the full statement it belongs to, in order of generation.
   unsigned Statement = 0;
   llvm::SmallVector<PlaceID, 2> Sources;

@@ -200,6 +200,8 @@ private:
   void applySummary(const Summary &S, const CallSite &C);
   void onEach(llvm::ArrayRef<Path> Paths, FactKind Kind, const CallSite &C,
               const clang::Stmt *At);
+  void releaseEach(const Summary &S, const CallSite &C, const clang::Stmt *At);
+  bool passesTensors(const CallSite &C);
   void applyFates(const Summary &S, const CallSite &C, const clang::Stmt *At);
   void forgetMoved(const CallSite &C);
   void noteReferences(const clang::Expr *Object,

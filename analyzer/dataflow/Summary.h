@@ -32,6 +32,19 @@ struct Path {
   llvm::SmallVector<PathStep, 2> Steps;
 };
 
+/// One step of how something comes about in a callee, by text: its file may not
+/// be part of the translation unit.
+struct TraceStep {
+  std::string File;
+  unsigned Line = 0;
+  unsigned Column = 0;
+  std::string Through; ///< the function that is called there, if it is a call
+  /// In a function of which this translation unit has no body.
+  bool IsElsewhere = false;
+};
+/// From the outermost call inwards.
+using Trace = std::vector<TraceStep>;
+
 /// Assumed: returned by value by a function of which nothing is known.
 enum class SourceKind { Unknown, Interface, New, Assumed, ScopeResult };
 
@@ -56,8 +69,20 @@ struct SummaryStore {
 /// depends on the path.
 enum class SessionEffect { None, Starts, Stops, Replaces, Unclear };
 
+/// An argument that goes on to a function of which nothing is known here.
+struct SummaryForward {
+  const clang::FunctionDecl *Callee = nullptr;
+  Path Own;    ///< what is given
+  Path Theirs; ///< as which argument
+  bool IsAlways = false;
+  TraceStep At;
+};
+
 struct Summary {
   std::vector<Path> Released;
+  /// Of each of them.
+  std::vector<Trace> ReleasedHow;
+  std::vector<SummaryForward> Forwards;
   /// On some paths only: the caller can't know.
   std::vector<Path> MaybeReleased;
   std::vector<Path> Retained;
@@ -77,17 +102,25 @@ struct Summary {
   bool CollectsGarbage = false;
   /// What a result by reference refers to, if that is always the same.
   std::optional<Path> Reference;
-  /// First tensor made with no scope open that does not leave the function,
-  /// outside its own loops.
-  const clang::Expr *MakesInside = nullptr;
+  /// It makes a tensor with no scope open that does not leave it, outside its
+  /// own loops.
+  bool MakesInside = false;
 };
 
-/// Answers for functions with a body in this translation unit.
+/// Answers for functions with a body in this translation unit, and for those
+/// of others.
 class SummaryProvider {
 public:
   virtual ~SummaryProvider() = default;
   /// Null when nothing is known: no body, an error in it, over a budget.
   virtual const Summary *summary(const clang::FunctionDecl *F) = 0;
+  /// Of a function without a body here; null when nothing is known.
+  virtual const Summary *elsewhere(const clang::FunctionDecl * /*F*/) {
+    return nullptr;
+  }
+  /// \p F is given tensors at \p Call, and nothing is known of it.
+  virtual void noteUnknown(const clang::FunctionDecl * /*F*/,
+                           const clang::Expr * /*Call*/) {}
 };
 
 } // namespace tensorscope

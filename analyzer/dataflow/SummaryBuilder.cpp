@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataflow/SummaryBuilder.h"
 
+#include "clang/AST/ASTContext.h"
 #include "clang/AST/Decl.h"
+#include "clang/Basic/FileManager.h"
+#include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 #include <map>
 #include <set>
 
 using namespace clang;
 
 namespace tensorscope {
+
+TraceStep traceStepAt(const Stmt *At, const FunctionDecl *Callee,
+                      const ASTContext &Ctx) {
+  const SourceManager &SM = Ctx.getSourceManager();
+  PresumedLoc Loc = SM.getPresumedLoc(SM.getFileLoc(At->getBeginLoc()));
+  TraceStep Step;
+  if (Loc.isValid()) {
+    llvm::SmallString<128> File(Loc.getFilename());
+    SM.getFileManager().makeAbsolutePath(File);
+    llvm::sys::path::remove_dots(File, /*remove_dot_dot=*/true);
+    Step.File = File.str().str();
+    Step.Line = Loc.getLine();
+    Step.Column = Loc.getColumn();
+  }
+  if (Callee && Callee->getDeclName().isIdentifier())
+    Step.Through = Callee->getNameAsString();
+  return Step;
+}
+
 namespace {
 
 class SummaryBuilder {
@@ -22,6 +45,7 @@ public:
     collectStatuses();
     collectStores();
     findCreationInside();
+    collectForwards();
     Result.Sessions = sessionEffect();
     findWork();
     if (F.Function->getReturnType()->isReferenceType() &&
@@ -42,6 +66,10 @@ private:
   void collectStatuses();
   void collectStores();
   void findCreationInside();
+  void collectForwards();
+  std::optional<Path> givenPath(const Fact &Given, llvm::ArrayRef<State> Before);
+  bool isOnEachPath(const Fact &At) const;
+  Trace traceOf(StorageID S) const;
   SessionEffect sessionEffect() const;
   void findWork();
   SummaryStore storeFor(PlaceID P);
@@ -134,9 +162,10 @@ void SummaryBuilder::collectStatuses() {
       IsRetained |= Status.IsRetained;
       IsKept |= Status.MaybeKept;
     }
-    if (Released && Released == Exit.size())
+    if (Released && Released == Exit.size()) {
       Result.Released.push_back(*P);
-    else if (Released || Unclear)
+      Result.ReleasedHow.push_back(traceOf(S));
+    } else if (Released || Unclear)
       Result.MaybeReleased.push_back(*P);
     if (IsRetained)
       Result.Retained.push_back(*P);
@@ -239,8 +268,74 @@ void SummaryBuilder::findCreationInside() {
       Loop = F.Loops[Loop].Outer;
     bool IsUnscoped = llvm::any_of(
         Before, [](const State &S) { return !S.isInScope(); });
-    if (IsCreation && Loop == NoLoop && IsUnscoped && !Result.MakesInside)
-      Result.MakesInside = cast<Expr>(Fact.At);
+    Result.MakesInside |= IsCreation && Loop == NoLoop && IsUnscoped;
+  });
+}
+
+/// The first release on the first path that ends; all release it.
+Trace SummaryBuilder::traceOf(StorageID S) const {
+  const Fact *Where = Exit.front().status(S).Where;
+  if (!Where || !Where->At)
+    return {};
+  Trace How{traceStepAt(Where->At, Where->How ? Where->Callee : nullptr,
+                   F.Function->getASTContext())};
+  if (Where->How)
+    How.insert(How.end(), Where->How->begin(), Where->How->end());
+  return How;
+}
+
+/// No way from the entry to the exit goes around it.
+bool SummaryBuilder::isOnEachPath(const Fact &At) const {
+  std::vector<bool> Seen(F.Blocks.size());
+  llvm::SmallVector<BlockID, 16> Todo;
+  auto Push = [&](BlockID B) {
+    const auto &Facts = F.Blocks[B].Facts;
+    bool HasIt =
+        !Facts.empty() && &At >= &Facts.front() && &At <= &Facts.back();
+    if (!Seen[B] && !HasIt)
+      Todo.push_back(B);
+    Seen[B] = Seen[B] || !HasIt;
+  };
+  Push(F.Entry);
+  while (!Todo.empty())
+    for (BlockID Next : F.Blocks[Todo.pop_back_val()].Successors)
+      Push(Next);
+  return !Seen[F.Exit];
+}
+
+/// What the caller knows the given value as, if that is one thing.
+std::optional<Path> SummaryBuilder::givenPath(const Fact &Given,
+                                              llvm::ArrayRef<State> Before) {
+  StorageID Only = UnknownStorage;
+  for (const State &S : Before) {
+    const Value &V = Flow.store().valueAt(S, Given.Src);
+    if (V.Storages.size() != 1 ||
+        (Only != UnknownStorage && V.Storages[0].Storage != Only))
+      return std::nullopt;
+    Only = V.Storages[0].Storage;
+  }
+  return Only != UnknownStorage &&
+                 F.Storages[Only].Kind == StorageKind::Initial
+             ? pathOf(F.Storages[Only].Place)
+             : std::nullopt;
+}
+
+void SummaryBuilder::collectForwards() {
+  Flow.forEachFact([&](const Fact &Given, llvm::ArrayRef<State> Before) {
+    if (Given.Kind != FactKind::Keep || Given.GivenAs == Fact::NotGiven)
+      return;
+    std::optional<Path> Own = givenPath(Given, Before);
+    if (!Own)
+      return;
+    SummaryForward Forward;
+    Forward.Callee = Given.Callee;
+    Forward.Own = *Own;
+    Forward.Theirs.Root =
+        Given.GivenAs == ThisArg ? PathRoot::This : PathRoot::Param;
+    Forward.Theirs.Param = Given.GivenAs == ThisArg ? 0 : Given.GivenAs;
+    Forward.IsAlways = isOnEachPath(Given);
+    Forward.At = traceStepAt(Given.At, Given.Callee, F.Function->getASTContext());
+    Result.Forwards.push_back(std::move(Forward));
   });
 }
 

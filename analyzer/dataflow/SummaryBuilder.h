@@ -11,6 +11,10 @@ namespace tensorscope {
 
 Summary buildSummary(StorageFlow &Flow);
 
+/// The place of \p At for other translation units.
+TraceStep traceStepAt(const clang::Stmt *At, const clang::FunctionDecl *Callee,
+                      const clang::ASTContext &Ctx);
+
 } // namespace tensorscope
 
 #endif // TENSORSCOPE_DATAFLOW_SUMMARYBUILDER_H

@@ -12,6 +12,7 @@
 #include "tool/Report.h"
 #include "tool/ResourceFolder.h"
 #include "tool/SourceTexts.h"
+#include "tool/WholeProgram.h"
 #include "tool/WorkerPool.h"
 #include "tool/Writers.h"
 #include "llvm/Support/FileSystem.h"
@@ -70,6 +71,11 @@ private:
       "config",
       cl::desc("Settings (default: the nearest .tensorscope.yml at "
                "or above the first path)"),
+      cl::value_desc("file"), cl::sub(Sub), cl::cat(Category)};
+  cl::list<std::string> Summaries{
+      "summaries",
+      cl::desc("What functions of other files do, as extract and link wrote it "
+               "(default: as the checked files show it)"),
       cl::value_desc("file"), cl::sub(Sub), cl::cat(Category)};
   Opt<std::string> Format{"format",
                           cl::desc("text (default), json or sarif"),
@@ -227,15 +233,28 @@ llvm::Expected<Report> CheckCommand::check(SourceTexts &Sources) {
   if (!ResourceFolder)
     return ResourceFolder.takeError();
 
+  llvm::Expected<ProgramSummaries> Given =
+      loadSummaries(std::vector<std::string>(Summaries.begin(), Summaries.end()));
+  if (!Given)
+    return Given.takeError();
   RunSettings Run{*Selection, Models, Analysis, *ResourceFolder};
+  Run.Options.Elsewhere = &*Given;
   size_t Finished = 0;
   bool ShowProgress = !Quiet && llvm::sys::Process::StandardErrIsDisplayed();
+  auto Done = [&](const FileReport &F) {
+    if (!ShowProgress)
+      return;
+    if (++Finished <= Commands->size())
+      llvm::errs() << '[' << Finished << '/' << Commands->size() << "] ";
+    else
+      llvm::errs() << "[again] ";
+    llvm::errs() << displayPath(F.File) << '\n';
+  };
+  // With summaries given, somebody else joins the parts.
   std::vector<FileReport> Files =
-      runChecks(*Commands, *Database, Run, JobCount, [&](const FileReport &F) {
-        if (ShowProgress)
-          llvm::errs() << '[' << ++Finished << '/' << Commands->size() << "] "
-                       << displayPath(F.File) << '\n';
-      });
+      Summaries.empty()
+          ? runWholeProgram(*Commands, *Database, Run, JobCount, Done)
+          : runChecks(*Commands, *Database, Run, JobCount, Done);
   return makeReport(std::move(Files), findRoot(startPath()), *Selection,
                     /*WholeDatabase=*/Paths.empty(), Sources);
 }

@@ -49,6 +49,9 @@ protected:
 };
 
 std::unique_ptr<Command> makeCheckCommand();
+std::unique_ptr<Command> makeExtractCommand();
+std::unique_ptr<Command> makeLinkCommand();
+std::unique_ptr<Command> makeModelsCommand();
 std::unique_ptr<Command> makeReplCommand();
 std::unique_ptr<Command> makeReportCommand();
 std::unique_ptr<Command> makeRunCommand();

@@ -18,6 +18,9 @@ int Command::refuse(llvm::Error Failure) const {
 std::vector<std::unique_ptr<Command>> makeCommands() {
   std::vector<std::unique_ptr<Command>> Commands;
   Commands.push_back(makeCheckCommand());
+  Commands.push_back(makeExtractCommand());
+  Commands.push_back(makeLinkCommand());
+  Commands.push_back(makeModelsCommand());
   Commands.push_back(makeRunCommand());
   Commands.push_back(makeReportCommand());
   Commands.push_back(makeReplCommand());

@@ -112,6 +112,7 @@ json::Value toJSON(const FileReport &R) {
                       {"withErrors", R.FunctionsWithErrors},
                       {"silenced", R.SilencedByUnknown},
                       {"notAnalyzed", toArray(R.FunctionsNotAnalyzed)},
+                      {"summaries", R.Summaries},
                       {"parse", R.ParseSeconds},
                       {"analysis", R.AnalysisSeconds},
                       {"peak", R.PeakMegabytes}};
@@ -128,6 +129,7 @@ bool fromJSON(const json::Value &Value, FileReport &R, json::Path Path) {
       mapCount(Map, "withErrors", R.FunctionsWithErrors) &&
       mapCount(Map, "silenced", R.SilencedByUnknown) &&
       Map.map("notAnalyzed", R.FunctionsNotAnalyzed) &&
+      Map.map("summaries", R.Summaries) &&
       Map.map("parse", R.ParseSeconds) &&
       Map.map("analysis", R.AnalysisSeconds) &&
       mapCount(Map, "peak", R.PeakMegabytes);

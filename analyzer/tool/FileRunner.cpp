@@ -74,6 +74,8 @@ public:
     Report.FunctionsWithErrors = Result.Statistics.FunctionsWithErrors;
     Report.SilencedByUnknown = Result.Statistics.SilencedByUnknown;
     Report.FunctionsNotAnalyzed = std::move(Result.Statistics.NotAnalyzed);
+    if (Settings.Options.ExportsSummaries)
+      Report.Summaries = writeSummaryFile(Result.Summaries);
     Report.FilesWithNoLint = filesWithNoLint(Context.getSourceManager());
     Report.AnalysisSeconds = secondsUsed() - AnalysisStart;
     Report.Status = FileStatus::Analyzed;

@@ -66,6 +66,8 @@ struct FileReport {
   unsigned FunctionsWithErrors = 0;
   unsigned SilencedByUnknown = 0;
   std::vector<std::string> FunctionsNotAnalyzed;
+  /// A summary file's text, if the run wants one.
+  std::string Summaries;
   /// Processor time.
   double ParseSeconds = 0;
   double AnalysisSeconds = 0;
