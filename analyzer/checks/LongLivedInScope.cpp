@@ -20,6 +20,8 @@ public:
         noteMaking(F, Before);
       else if (F.Kind == FactKind::GiveLongLived)
         Given.insert(F.Variable);
+      else if (F.Kind == FactKind::FillLongLived)
+        Filled.insert(F.Variable);
       else if (F.Kind == FactKind::Create || F.Kind == FactKind::CreateInside ||
                F.Kind == FactKind::Call)
         noteWork(F, Before);
@@ -30,7 +32,8 @@ public:
     std::vector<FlowFinding> Findings;
     for (const auto &[Making, Scope] : Makings) {
       const ValueDecl *V = Making->Variable;
-      if (Given.count(V) || ScopesWithLoops.count(Scope))
+      bool IsEmpty = Making->Value && !Filled.count(V);
+      if (IsEmpty || Given.count(V) || ScopesWithLoops.count(Scope))
         continue;
       FlowFinding F;
       F.Loc = V->getLocation();
@@ -77,6 +80,8 @@ private:
   const FunctionFacts &Facts;
   std::vector<std::pair<const Fact *, ScopeID>> Makings;
   std::set<const ValueDecl *> Given;
+  /// Lists of layers that are given a layer with parameters.
+  std::set<const ValueDecl *> Filled;
   std::set<ScopeID> ScopesWithLoops;
 };
 

@@ -52,6 +52,7 @@ enum class FactKind {
   Leave,          ///< the function ends, but for destructors
   MakeLongLived,  ///< Variable is made, which a program makes once
   GiveLongLived,  ///< Variable lives on elsewhere, or is worked with at length
+  FillLongLived,  ///< Variable is given a part that is long-lived itself
 };
 
 struct Fact {
@@ -64,7 +65,8 @@ struct Fact {
   GuardID Guard = 0;
   /// Of an assumption. ScopeEnd: by a call, before the end of the block. Read:
   /// an object now refers to the variable. ScopeForget: one may have been
-  /// opened. CollectGarbage: not in each iteration.
+  /// opened. CollectGarbage: not in each iteration. MakeLongLived: only if it
+  /// is given parts that are.
   /// Call: the callee works in a loop.
   bool Value = false;
   /// Assign: adds to what Dst holds.

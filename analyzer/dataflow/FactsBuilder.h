@@ -154,6 +154,7 @@ private:
   void collectGarbage(const CallSite &C);
   bool makesLongLived(const clang::Expr *E);
   void noteLongLived(const clang::VarDecl *V, const clang::Stmt *At);
+  bool hasLongLivedPart(const clang::Stmt *S);
   bool maySettle(const clang::Expr *Given);
   void giveLongLived(const clang::DeclRefExpr *E);
 

@@ -22,6 +22,8 @@ static llvm::StringRef kindName(FactKind Kind) {
     return "make-long-lived";
   case FactKind::GiveLongLived:
     return "give-long-lived";
+  case FactKind::FillLongLived:
+    return "fill-long-lived";
   case FactKind::Create:
     return "create";
   case FactKind::CreateInside:

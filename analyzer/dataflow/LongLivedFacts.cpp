@@ -47,6 +47,24 @@ bool FactsBuilder::makesLongLived(const Expr *E) {
                         makesLongLived(First)));
 }
 
+/// Somewhere in \p S a module with parameters is named or made, or comes from a
+/// function that is not LibTorch's.
+bool FactsBuilder::hasLongLivedPart(const Stmt *S) {
+  const auto *E = dyn_cast_or_null<Expr>(S);
+  if (E && !Unit.Types.longLived(E->getType()).empty()) {
+    const auto *Call = dyn_cast<CallExpr>(E);
+    const FunctionDecl *By = Call ? Call->getDirectCallee() : nullptr;
+    bool IsGiven =
+        isa<DeclRefExpr, MemberExpr>(E) ||
+        (Call && (!By || !isLibraryDecl(By, Unit.Ctx.getSourceManager())));
+    if (IsGiven || !Unit.Types.isMadeOfParts(E->getType()))
+      return true;
+  }
+  return S && llvm::any_of(S->children(), [&](const Stmt *Child) {
+           return hasLongLivedPart(Child);
+         });
+}
+
 void FactsBuilder::noteLongLived(const VarDecl *V, const Stmt *At) {
   if (V->getType()->isReferenceType() || V->isStaticLocal())
     return;
@@ -58,6 +76,8 @@ void FactsBuilder::noteLongLived(const VarDecl *V, const Stmt *At) {
   Fact &F = emit(FactKind::MakeLongLived, At);
   F.Variable = V;
   F.Loop = Loop;
+  F.Value = Unit.Types.isMadeOfParts(V->getType()) &&
+            !hasLongLivedPart(V->getInit());
 }
 
 /// A call by which the object may live on, or which may work with it for as
@@ -86,12 +106,28 @@ bool FactsBuilder::maySettle(const Expr *Given) {
   return S ? S->WorksInLoop : !carries(F->getReturnType());
 }
 
+static bool contains(const Stmt *Outer, const Stmt *Inner) {
+  return Outer && (Outer == Inner ||
+                   llvm::any_of(Outer->children(), [&](const Stmt *Child) {
+                     return contains(Child, Inner);
+                   }));
+}
+
 /// A mention of such an object: to look at it and to call it is to use it.
 void FactsBuilder::giveLongLived(const DeclRefExpr *E) {
   const auto *V = dyn_cast<VarDecl>(E->getDecl());
   if (!V || !Out.LongLived.count(V))
     return;
   const Expr *Given = Top->Body->GivenTo.lookup(E);
+  const auto *Filled = dyn_cast_or_null<CXXMemberCallExpr>(Given);
+  if (Filled && Unit.Types.isMadeOfParts(Filled->getObjectType()) &&
+      contains(Filled->getImplicitObjectArgument(), E)) {
+    if (llvm::any_of(Filled->arguments(), [&](const Expr *Part) {
+          return hasLongLivedPart(Part);
+        }))
+      emit(FactKind::FillLongLived, E).Variable = V;
+    return;
+  }
   bool IsLookedAt =
       Top->Body->LookedAt.contains(E) || Top->Body->Captured.contains(E);
   if (Given ? maySettle(Given) : !IsLookedAt)

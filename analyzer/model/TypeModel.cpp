@@ -166,14 +166,31 @@ bool TypeModel::holdsModules(QualType T, unsigned Depth) {
 
 /// What a smart pointer or a module holder owns.
 static QualType ownedType(const CXXRecordDecl *RD) {
-  const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD);
-  std::string Name = qualifiedName(RD);
+  const auto *Spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(RD);
+  std::string Name = Spec ? qualifiedName(RD) : "";
   bool Owns = Name == "std::unique_ptr" || Name == "std::shared_ptr" ||
               Name == "torch::nn::ModuleHolder";
   if (Owns && Spec &&
       Spec->getTemplateArgs()[0].getKind() == TemplateArgument::Type)
     return Spec->getTemplateArgs()[0].getAsType();
   return QualType();
+}
+
+bool TypeModel::isMadeOfParts(QualType T) {
+  const CXXRecordDecl *RD =
+      T.isNull() ? nullptr : T.getCanonicalType()->getAsCXXRecordDecl();
+  if (!RD || !RD->hasDefinition())
+    return false;
+  if (QualType Owned = ownedType(RD); !Owned.isNull())
+    return isMadeOfParts(Owned);
+  if (RD->getIdentifier() && Models.longLived(qualifiedName(RD)) == "parts")
+    return true;
+  // A holder, which adds nothing to what it holds.
+  RD = RD->getDefinition();
+  return RD->field_empty() && RD->getNumBases() == 1 &&
+         !ownedType(RD->bases_begin()->getType()->getAsCXXRecordDecl())
+              .isNull() &&
+         isMadeOfParts(RD->bases_begin()->getType());
 }
 
 llvm::StringRef TypeModel::longLived(QualType T) {
@@ -186,7 +203,9 @@ llvm::StringRef TypeModel::longLived(QualType T) {
   llvm::StringRef Named =
       RD->getIdentifier() ? Models.longLived(qualifiedName(RD)) : "";
   if (!Named.empty())
-    return Named == "no" ? "" : Named;
+    return Named == "no"      ? ""
+           : Named == "parts" ? llvm::StringRef("model")
+                              : Named;
   RD = RD->getDefinition();
   for (const CXXBaseSpecifier &Base : RD->bases())
     if (llvm::StringRef Kind = longLived(Base.getType()); !Kind.empty())

@@ -43,6 +43,9 @@ public:
   /// "optimizer", "data set", "data loader"; behind a holder or a smart
   /// pointer, too. Empty for anything else.
   llvm::StringRef longLived(clang::QualType T);
+  /// True for what is long-lived only if a part that it is given is: a list of
+  /// layers. Behind a holder or a smart pointer, too.
+  bool isMadeOfParts(clang::QualType T);
 
   /// True where others may look at what an object of that type leads to: a
   /// pointer, a reference, a view or an iterator, and what has one. A handle is

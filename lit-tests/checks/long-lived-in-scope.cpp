@@ -333,3 +333,39 @@ void givenByACallee(std::vector<Net> &nets, const Batches &batches) {
       return net->forward(b).sum().item<float>();
     });
 }
+
+//===- Lists of layers -----------------------------------------------------===//
+
+void layersWithParameters(const Batches &batches) {
+  for (const auto &b : batches)
+    with_torch([&] {
+      torch::nn::Sequential net(torch::nn::Linear(16, 4), torch::nn::ReLU());
+      // CHECK-NOTES: :[[@LINE-1]]:29: warning: model 'net' is made anew {{.*}} [tensorscope-long-lived-in-scope]
+      // CHECK-NOTES: :[[@LINE-3]]:5: note: scope begins here
+      return net->forward(b).sum().item<float>();
+    });
+}
+void filledWithParameters(const Batches &batches) {
+  for (const auto &b : batches)
+    with_torch([&] {
+      torch::nn::Sequential net;
+      // CHECK-NOTES: :[[@LINE-1]]:29: warning: model 'net' is made anew {{.*}} [tensorscope-long-lived-in-scope]
+      // CHECK-NOTES: :[[@LINE-3]]:5: note: scope begins here
+      net->push_back(torch::nn::Linear(16, 4));
+      net->push_back(torch::nn::ReLU());
+      return net->forward(b).sum().item<float>();
+    });
+}
+// Without parameters, a list of layers is a function.
+void layersWithoutParameters(const Batches &batches) {
+  for (const auto &b : batches)
+    with_torch([&] {
+      torch::nn::Sequential activation(torch::nn::ReLU{});
+      torch::nn::Sequential nested(torch::nn::Sequential(torch::nn::ReLU{}));
+      auto shared = std::make_shared<torch::nn::SequentialImpl>(torch::nn::ReLU());
+      torch::nn::Sequential filled;
+      filled->push_back(torch::nn::ReLU());
+      torch::nn::ModuleList empty;
+      return activation->forward(b).sum().item<float>();
+    });
+}
