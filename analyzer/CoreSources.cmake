@@ -54,7 +54,7 @@ set(TENSORSCOPE_CORE_SOURCES
 )
 
 # The model files, as string literals of one source.
-set(TENSORSCOPE_MODEL_FILES model/data/runtime.yml model/data/std.yml model/data/torch.yml)
+set(TENSORSCOPE_MODEL_FILES model/data/memory.yml model/data/runtime.yml model/data/std.yml model/data/torch.yml)
 set(TENSORSCOPE_BUILTIN_MODELS "${CMAKE_CURRENT_BINARY_DIR}/BuiltinModels.cpp")
 set(model_rows "")
 foreach(model_file IN LISTS TENSORSCOPE_MODEL_FILES)

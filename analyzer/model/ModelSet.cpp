@@ -2,13 +2,11 @@
 #include "model/ModelSet.h"
 
 #include "model/BuiltinModels.h"
-#include "utils/Words.h"
+#include "model/MemoryRows.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/StringSaver.h"
-#include "llvm/Support/YAMLTraits.h"
-#include <optional>
 
 namespace tensorscope {
 namespace {
@@ -38,15 +36,11 @@ struct ModelFile {
   int Version = 0;
   std::vector<TypeRow> Types;
   std::vector<FunctionRow> Functions;
+  std::vector<MemoryTypeRow> MemoryTypes;
+  std::vector<MemoryRow> Memory;
 };
 
 constexpr unsigned MostResults = 32;
-
-/// A word of the file format, and what it means.
-template <typename T> struct Word {
-  llvm::StringLiteral Name;
-  T Value;
-};
 
 constexpr Word<ResultKind> ResultWords[] = {
     {"none", ResultKind::None},
@@ -103,30 +97,7 @@ constexpr Word<TypeRole> RoleWords[] = {
 constexpr llvm::StringRef Keys[] = {
     "version", "types",   "functions", "name",         "is",
     "names",   "effects", "result",    "uses-tensors", "long-lived",
-    "parameters", "no-graph"};
-
-template <typename T, size_t N>
-std::optional<T> meaning(const Word<T> (&Words)[N], llvm::StringRef Name) {
-  for (const Word<T> &W : Words)
-    if (W.Name == Name)
-      return W.Value;
-  return std::nullopt;
-}
-
-template <typename T, size_t N>
-void addNames(const Word<T> (&Words)[N], std::vector<llvm::StringRef> &Names) {
-  for (const Word<T> &W : Words)
-    Names.push_back(W.Name);
-}
-
-/// An error's text, in memory that lives as long as the reading: what a YAML
-/// reader's \p Context is.
-llvm::StringRef unknownWord(void *Context, llvm::StringRef What,
-                            llvm::StringRef Name,
-                            llvm::ArrayRef<llvm::StringRef> Known) {
-  return static_cast<llvm::StringSaver *>(Context)->save(
-      What + " '" + Name + "'" + suggestionFor(Name, Known));
-}
+    "parameters", "no-graph", "memory", "does", "memory-types"};
 
 } // namespace
 } // namespace tensorscope
@@ -169,18 +140,7 @@ template <> struct ScalarTraits<Clause> {
       return unknownWord(Context, "unknown word in a model row:", Value.Verb,
                          Names);
     }
-    if (Rest.empty())
-      return {};
-    int Index = 0;
-    if (!Rest.consume_back(")"))
-      return "missing ')' in a model row";
-    if (Rest.trim() == "this")
-      Value.Arg = ThisArg;
-    else if (!Rest.trim().getAsInteger(10, Index) && Index >= 0)
-      Value.Arg = Index;
-    else
-      return "an argument is a number or 'this'";
-    return {};
+    return readArgument(Rest, Value.Arg);
   }
   static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
@@ -220,6 +180,8 @@ template <> struct MappingTraits<ModelFile> {
     IO.mapRequired("version", File.Version);
     IO.mapOptional("types", File.Types);
     IO.mapOptional("functions", File.Functions);
+    IO.mapOptional("memory-types", File.MemoryTypes);
+    IO.mapOptional("memory", File.Memory);
   }
   static std::string validate(IO &, ModelFile &File) {
     return File.Version == 1 ? "" : "this tool reads version 1";
@@ -230,13 +192,54 @@ template <> struct MappingTraits<ModelFile> {
 
 namespace tensorscope {
 
+/// A name without wildcards; `*` and `[]` may also end an operator's name.
+static bool isExactName(llvm::StringRef Name) {
+  if (!Name.consume_back("operator*"))
+    Name.consume_back("operator[]");
+  return Name.find_first_of("*?{[") == llvm::StringRef::npos;
+}
+
+/// The rows of one section, by the names of functions.
+template <typename Model> struct RowTable {
+  std::vector<std::unique_ptr<Model>> Rows;
+  llvm::StringMap<const Model *> Exact;
+  std::vector<std::pair<llvm::GlobPattern, const Model *>> Patterns;
+
+  llvm::Error add(const std::vector<std::string> &Names, Model Row,
+                  llvm::StringSaver &Texts, llvm::StringRef FileName) {
+    Rows.push_back(std::make_unique<Model>(std::move(Row)));
+    for (llvm::StringRef Name : Names) {
+      if (isExactName(Name)) {
+        Exact[Name] = Rows.back().get();
+        continue;
+      }
+      auto Pattern = llvm::GlobPattern::create(Texts.save(Name),
+                                               /*MaxSubPatterns=*/512);
+      if (!Pattern)
+        return llvm::createStringError(FileName + ": pattern '" + Name + "': " +
+                                       llvm::toString(Pattern.takeError()));
+      Patterns.emplace_back(std::move(*Pattern), Rows.back().get());
+    }
+    return llvm::Error::success();
+  }
+
+  const Model *find(llvm::StringRef QualifiedName) const {
+    if (auto It = Exact.find(QualifiedName); It != Exact.end())
+      return It->second;
+    for (const auto &[Pattern, Row] : llvm::reverse(Patterns))
+      if (Pattern.match(QualifiedName))
+        return Row;
+    return nullptr;
+  }
+};
+
 struct ModelSet::Tables {
   /// A pattern refers to its text.
   llvm::BumpPtrAllocator Allocator;
   llvm::StringSaver Texts{Allocator};
-  std::vector<std::unique_ptr<FunctionModel>> Rows;
-  llvm::StringMap<const FunctionModel *> Exact;
-  std::vector<std::pair<llvm::GlobPattern, const FunctionModel *>> Patterns;
+  RowTable<FunctionModel> Functions;
+  RowTable<MemoryModel> Memory;
+  llvm::StringMap<MemoryRole> MemoryRoles;
   llvm::StringMap<TypeRole> Types;
   llvm::StringMap<std::string> LongLived;
   bool HasSignatures = false; ///< a row is for one overload
@@ -274,13 +277,6 @@ static std::string signatureKey(llvm::StringRef Name, unsigned Parameters) {
   return (Name + "/" + llvm::Twine(Parameters)).str();
 }
 
-/// A name without wildcards; `*` and `[]` may also end an operator's name.
-static bool isExactName(llvm::StringRef Name) {
-  if (!Name.consume_back("operator*"))
-    Name.consume_back("operator[]");
-  return Name.find_first_of("*?{[") == llvm::StringRef::npos;
-}
-
 llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
   std::string FirstError;
   ModelFile File;
@@ -299,42 +295,44 @@ llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
       T->LongLived[Row.Name] = Row.LongLived;
   }
   for (const FunctionRow &Row : File.Functions) {
-    T->Rows.push_back(std::make_unique<FunctionModel>(toModel(Row)));
-    const FunctionModel *Model = T->Rows.back().get();
-    for (llvm::StringRef Name : Row.Names) {
-      if (isExactName(Name)) {
-        T->HasSignatures |= Row.Parameters.has_value();
-        T->Exact[Row.Parameters ? signatureKey(Name, *Row.Parameters)
-                                : Name.str()] = Model;
-        continue;
+    std::vector<std::string> Names = Row.Names;
+    for (std::string &Name : Names)
+      if (Row.Parameters) {
+        if (!isExactName(Name))
+          return llvm::createStringError(
+              FileName + ": '" + Name +
+              "': a row with parameters takes names without wildcards");
+        Name = signatureKey(Name, *Row.Parameters);
       }
-      if (Row.Parameters)
-        return llvm::createStringError(
-            FileName + ": '" + Name +
-            "': a row with parameters takes names without wildcards");
-      auto Pattern = llvm::GlobPattern::create(T->Texts.save(Name),
-                                               /*MaxSubPatterns=*/512);
-      if (!Pattern)
-        return llvm::createStringError(FileName + ": pattern '" + Name + "': " +
-                                       llvm::toString(Pattern.takeError()));
-      T->Patterns.emplace_back(std::move(*Pattern), Model);
-    }
+    T->HasSignatures |= Row.Parameters.has_value();
+    if (llvm::Error E =
+            T->Functions.add(Names, toModel(Row), T->Texts, FileName))
+      return E;
   }
+  for (const MemoryTypeRow &Row : File.MemoryTypes)
+    T->MemoryRoles[Row.Name] = Row.Role;
+  for (const MemoryRow &Row : File.Memory)
+    if (llvm::Error E = T->Memory.add(Row.Names, Row.Does, T->Texts, FileName))
+      return E;
   return llvm::Error::success();
 }
 
 const FunctionModel *ModelSet::function(llvm::StringRef QualifiedName,
                                          unsigned Parameters) const {
+  const auto &Exact = T->Functions.Exact;
   if (T->HasSignatures)
-    if (auto It = T->Exact.find(signatureKey(QualifiedName, Parameters));
-        It != T->Exact.end())
+    if (auto It = Exact.find(signatureKey(QualifiedName, Parameters));
+        It != Exact.end())
       return It->second;
-  if (auto It = T->Exact.find(QualifiedName); It != T->Exact.end())
-    return It->second;
-  for (const auto &[Pattern, Model] : llvm::reverse(T->Patterns))
-    if (Pattern.match(QualifiedName))
-      return Model;
-  return nullptr;
+  return T->Functions.find(QualifiedName);
+}
+
+const MemoryModel *ModelSet::memory(llvm::StringRef QualifiedName) const {
+  return T->Memory.find(QualifiedName);
+}
+
+MemoryRole ModelSet::memoryRole(llvm::StringRef QualifiedName) const {
+  return T->MemoryRoles.lookup(QualifiedName);
 }
 
 TypeRole ModelSet::type(llvm::StringRef QualifiedName) const {

@@ -7,6 +7,7 @@
 #define TENSORSCOPE_MODEL_MODELSET_H
 
 #include "model/FunctionModel.h"
+#include "model/MemoryModel.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -42,6 +43,11 @@ public:
   /// What objects of a class are that a program makes once ("model"), "no" for
   /// a class that is none; empty if no row says it.
   llvm::StringRef longLived(llvm::StringRef QualifiedName) const;
+
+  /// What a function does to borrowed memory, or null; as for `function`.
+  const MemoryModel *memory(llvm::StringRef QualifiedName) const;
+  /// Where objects of a class keep their elements.
+  MemoryRole memoryRole(llvm::StringRef QualifiedName) const;
 
 private:
   struct Tables;

@@ -88,5 +88,45 @@ TEST(ModelSetTest, MistakesNameFileAndLine) {
             "own.yml:2: unknown key 'funktions'; did you mean 'functions'?");
 }
 
+TEST(ModelSetTest, RowsOfMemoryStandBesideThoseOfFunctions) {
+  ModelSet Set = ModelSet::builtin();
+  ASSERT_FALSE(Set.add(R"(
+version: 1
+memory-types:
+  - {name: "my::Buffer", is: owner}
+functions:
+  - {names: ["my::wrap"], result: new}
+memory:
+  - {names: ["my::wrap"], does: [wraps(1)]}
+  - {names: ["my::Buffer::*"], does: [points-into(this)]}
+)", "own.yml"));
+  EXPECT_EQ(Set.memoryRole("my::Buffer"), MemoryRole::Owner);
+  EXPECT_EQ(Set.memoryRole("std::vector"), MemoryRole::Owner);
+  EXPECT_EQ(Set.memoryRole("my::Other"), MemoryRole::None);
+  ASSERT_TRUE(Set.memory("my::wrap"));
+  EXPECT_EQ(Set.memory("my::wrap")->front().Kind, MemoryKind::Wraps);
+  EXPECT_EQ(Set.memory("my::wrap")->front().Arg, 1);
+  EXPECT_EQ(Set.function("my::wrap")->Result, ResultKind::New);
+  EXPECT_EQ(Set.memory("my::Buffer::raw")->front().Arg, ThisArg);
+  EXPECT_EQ(Set.memory("my::unheard_of"), nullptr);
+}
+
+TEST(ModelSetTest, MistakesInRowsOfMemoryAreNamed) {
+  EXPECT_EQ(errorOf("version: 1\n"
+                    "memory:\n"
+                    "  - {names: [f], does: [wrap(0)]}\n"),
+            "own.yml:3: unknown word in a row of 'memory': 'wrap'; did you "
+            "mean 'wraps'?");
+  EXPECT_EQ(errorOf("version: 1\n"
+                    "memory:\n"
+                    "  - {names: [f], does: [wraps(x)]}\n"),
+            "own.yml:3: an argument is a number or 'this'");
+  EXPECT_EQ(errorOf("version: 1\n"
+                    "memory-types:\n"
+                    "  - {name: T, is: ownr}\n"),
+            "own.yml:3: unknown role of a memory type 'ownr'; did you mean "
+            "'owner'?");
+}
+
 } // namespace
 } // namespace tensorscope
