@@ -2,7 +2,10 @@
 # The analyzer's core: what every front shares. Sorted; compiled once per LLVM version.
 set(TENSORSCOPE_CORE_SOURCES
     checks/Analyzer.cpp
+    checks/BlobExtent.cpp
     checks/ContradictedModel.cpp
+    checks/DanglingBlob.cpp
+    checks/DanglingDataPtr.cpp
     checks/DiscardedScopeResult.cpp
     checks/GcInLoop.cpp
     checks/LongLivedInScope.cpp
@@ -13,6 +16,20 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/UnscopedLoop.cpp
     checks/UseAfterRelease.cpp
     dataflow/AssumptionFacts.cpp
+    dataflow/BlobBuffers.cpp
+    dataflow/BlobExtents.cpp
+    dataflow/BorrowAnalysis.cpp
+    dataflow/BorrowCallees.cpp
+    dataflow/BorrowCalls.cpp
+    dataflow/BorrowExpressions.cpp
+    dataflow/BorrowFacts.cpp
+    dataflow/BorrowFlow.cpp
+    dataflow/BorrowMembers.cpp
+    dataflow/BorrowModels.cpp
+    dataflow/BorrowQueries.cpp
+    dataflow/BorrowSummary.cpp
+    dataflow/BorrowTransfer.cpp
+    dataflow/BorrowTypes.cpp
     dataflow/CallFacts.cpp
     dataflow/ConstructionFacts.cpp
     dataflow/ExpressionFacts.cpp

@@ -38,7 +38,10 @@ public:
 
   void check(const FunctionDecl *F, StorageFlow &Flow, UnitAnalysis &Unit) {
     CheckInput Input{Flow, Ctx, Silenced,
-                     [&, F] { return Unit.withExceptions(F); }};
+                     [&, F] { return Unit.withExceptions(F); },
+                     [&, F]() -> const BorrowFindings & {
+                       return Unit.borrows(F);
+                     }};
     for (const Check *C : Checks)
       for (const FlowFinding &Found : C->Find(Input))
         add(*C, F, C->Describe(Found));

@@ -6,6 +6,7 @@
 #define TENSORSCOPE_CHECKS_CHECK_H
 
 #include "checks/Analyzer.h"
+#include "dataflow/BorrowAnalysis.h"
 #include "dataflow/FlowFinding.h"
 #include "dataflow/StorageFlow.h"
 #include "clang/AST/ASTContext.h"
@@ -30,6 +31,9 @@ struct CheckInput {
   std::set<clang::SourceLocation> &Silenced;
   /// The same function with the ways of its exceptions; null past a budget.
   std::function<std::unique_ptr<OwnedFlow>()> WithExceptions;
+
+  /// What the function does with borrowed memory; made when it is asked for.
+  std::function<const BorrowFindings &()> Borrows;
 };
 
 struct Check {
@@ -57,6 +61,16 @@ Diagnostic describeUnbalancedSession(const FlowFinding &F);
 Diagnostic describeUnretainedEscape(const FlowFinding &F);
 Diagnostic describeUnscopedLoop(const FlowFinding &F);
 Diagnostic describeUseAfterRelease(const FlowFinding &F);
+
+std::vector<FlowFinding> findBlobExtents(CheckInput &Input);
+std::vector<FlowFinding> findDanglingBlobs(CheckInput &Input);
+std::vector<FlowFinding> findDanglingDataPtrs(CheckInput &Input);
+Diagnostic describeBlobExtent(const FlowFinding &F);
+Diagnostic describeDanglingBlob(const FlowFinding &F);
+Diagnostic describeDanglingDataPtr(const FlowFinding &F);
+
+/// What a dangling finding says, for a check's words.
+FlowFinding danglingFinding(const BorrowFinding &B);
 
 /// A diagnostic with the finding's place and confidence and a note for each
 /// step; the caller adds rule, level and function.

@@ -13,10 +13,21 @@ namespace tensorscope {
 
 llvm::ArrayRef<Check> checkTable() {
   static constexpr Check Table[] = {
+      {{"blob-extent", 0,
+        "Finds tensors over memory that is smaller than they are, or that "
+        "holds values of another type."},
+       findBlobExtents, describeBlobExtent},
       {{"contradicted-model", 1,
         "Finds functions whose bodies do not do what a model or an annotation "
         "says of them."},
        findContradictedModel, describeContradictedModel},
+      {{"dangling-blob", 0,
+        "Finds tensors over memory that ends before they do."},
+       findDanglingBlobs, describeDanglingBlob},
+      {{"dangling-data-ptr", 0,
+        "Finds pointers, accessors and array references that outlive what they "
+        "point into."},
+       findDanglingDataPtrs, describeDanglingDataPtr},
       {{"discarded-scope-result", 0,
         "Finds scopes whose result carries tensors that nobody takes."},
        findDiscardedScopeResults, describeDiscardedScopeResult},
@@ -81,6 +92,29 @@ static std::string noteText(const FlowStep &S) {
     return "thrown here";
   case FlowStepKind::StoppedElsewhere:
     return "stopped here, on another thread";
+
+  case FlowStepKind::Borrowed:
+    return "borrowed here" + Through;
+  case FlowStepKind::Viewed:
+    return "viewed here" + Through;
+  case FlowStepKind::Destroyed:
+    return "destroyed here";
+  case FlowStepKind::StatementEnded:
+    return "the temporary ends with this statement";
+  case FlowStepKind::Freed:
+    return "freed here" + Through;
+  case FlowStepKind::Reallocated:
+    return "reallocated here" + Through;
+  case FlowStepKind::Resized:
+    return "resized here" + Through;
+  case FlowStepKind::Rebound:
+    return "given another tensor here";
+  case FlowStepKind::Used:
+    return "used here";
+  case FlowStepKind::Returned:
+    return "returned here";
+  case FlowStepKind::Declared:
+    return "declared here";
   }
   return "";
 }

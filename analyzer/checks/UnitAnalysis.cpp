@@ -42,7 +42,7 @@ public:
 UnitAnalysis::UnitAnalysis(ASTContext &Ctx, const ModelSet &Models,
                            const AnalyzerOptions &Options)
     : Unit(Ctx, Models, *this, Options.SmallLoopBound, Options.BlockLimit),
-      Options(Options) {}
+      Borrows(Unit, Models, Options.StepLimit), Options(Options) {}
 
 void UnitAnalysis::run(const Visitor &Visit) {
   FunctionCollector Collector;

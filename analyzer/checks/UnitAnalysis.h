@@ -31,6 +31,11 @@ public:
   /// The dataflow of \p F with the ways of its exceptions; null past a budget.
   std::unique_ptr<OwnedFlow> withExceptions(const clang::FunctionDecl *F);
 
+  /// What \p F does with borrowed memory.
+  const BorrowFindings &borrows(const clang::FunctionDecl *F) {
+    return Borrows.findings(F);
+  }
+
   const Summary *summary(const clang::FunctionDecl *F) override;
   const Summary *elsewhere(const clang::FunctionDecl *F) override;
   void noteUnknown(const clang::FunctionDecl *F,
@@ -53,6 +58,7 @@ private:
   bool isAnalyzable(const clang::FunctionDecl *F);
 
   UnitContext Unit;
+  BorrowAnalysis Borrows;
   const AnalyzerOptions &Options;
   AnalyzerStatistics Statistics;
   /// Null: nothing is known of it.

@@ -22,6 +22,19 @@ enum class FlowStepKind {
   Left,
   Thrown,
   StoppedElsewhere,
+
+  // Of memory that is borrowed.
+  Borrowed,
+  Viewed,
+  Destroyed,
+  StatementEnded,
+  Freed,
+  Reallocated,
+  Resized,
+  Rebound,
+  Used,
+  Returned,
+  Declared,
 };
 
 struct FlowStep {

@@ -20,7 +20,28 @@ struct Pool {
 struct Reader {
   torch::Tensor next();
 };
+struct Buffer {
+  explicit Buffer(int size);
+  ~Buffer();
+  float *raw();
+  void grow(int size);
+};
+torch::Tensor as_tensor(float *memory, int size);
 } // namespace app
+
+// A tensor over memory that the model says is moved.
+void moved() {
+  app::Buffer buffer(8);
+  auto image = app::as_tensor(buffer.raw(), 8);
+  buffer.grow(16);
+  app::show(image);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: use of 'image' after the elements of 'buffer', which it borrows, may have been moved; {{.*}} [tensorscope-dangling-blob]
+}
+torch::Tensor of_a_local() {
+  app::Buffer buffer(8);
+  return app::as_tensor(buffer.raw(), 8);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result borrows the memory of 'buffer', which is gone at the end of this function; {{.*}} [tensorscope-dangling-blob]
+}
 
 // A function that the model says releases its argument.
 void released() {

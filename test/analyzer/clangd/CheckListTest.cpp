@@ -7,6 +7,9 @@ namespace tensorscope {
 namespace {
 
 const std::string Ours =
+    "tensorscope-blob-extent,"
+    "tensorscope-dangling-blob,"
+    "tensorscope-dangling-data-ptr,"
     "tensorscope-discarded-scope-result,"
     "tensorscope-gc-in-loop,"
     "tensorscope-long-lived-in-scope,"

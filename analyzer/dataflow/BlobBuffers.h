@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How large the memory behind a pointer is, and what it holds, where that is
+// known when the code is compiled.
+#ifndef TENSORSCOPE_DATAFLOW_BLOBBUFFERS_H
+#define TENSORSCOPE_DATAFLOW_BLOBBUFFERS_H
+
+#include "dataflow/BorrowTypes.h"
+#include "utils/BodyIndex.h"
+#include <optional>
+#include <string>
+
+namespace tensorscope {
+
+struct BlobBuffer {
+  /// As the user wrote it.
+  std::string Name;
+  /// Null where the pointer does not say it.
+  clang::QualType Element;
+  std::optional<uint64_t> Bytes;
+  const clang::Decl *Declared = nullptr;
+};
+
+class BlobBuffers {
+public:
+  BlobBuffers(const clang::FunctionDecl *F, const BodyIndex &Body,
+              BorrowTypes &Types, const clang::ASTContext &Ctx)
+      : Function(F), Body(Body), Types(Types), Ctx(Ctx) {}
+
+  BlobBuffer find(const clang::Expr *Pointer);
+  /// The value of an integer, through variables that are never written again.
+  std::optional<uint64_t> constant(const clang::Expr *E, unsigned Depth = 0);
+  /// A variable that has its first value for good.
+  bool isUnchanged(const clang::VarDecl *V);
+
+private:
+  std::optional<uint64_t> bytesAt(const clang::Expr *E, unsigned Depth);
+  std::optional<uint64_t> bytesOf(const clang::Expr *Object);
+  std::optional<uint64_t> allocated(const clang::Expr *E, unsigned Depth);
+  std::optional<uint64_t> vectorBytes(const clang::VarDecl *V);
+  bool keepsSize(const clang::VarDecl *V);
+
+  const clang::FunctionDecl *Function;
+  const BodyIndex &Body;
+  BorrowTypes &Types;
+  const clang::ASTContext &Ctx;
+};
+
+} // namespace tensorscope
+
+#endif // TENSORSCOPE_DATAFLOW_BLOBBUFFERS_H

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Borrow facts of calls that a model's section `memory` describes.
+#include "dataflow/BorrowBuilder.h"
+#include "utils/AstUtils.h"
+
+using namespace clang;
+
+namespace tensorscope {
+
+void BorrowBuilder::applyMemory(const MemoryModel &M, const Call &C) {
+  bool Looks = llvm::none_of(M, [](const MemoryEffect &E) {
+    return E.Kind == MemoryKind::LooksAtNone ||
+           E.Kind == MemoryKind::PointsInto ||
+           E.Kind == MemoryKind::Describes || E.Kind == MemoryKind::Passes ||
+           E.Kind == MemoryKind::Restrides || E.Kind == MemoryKind::MayPass ||
+           E.Kind == MemoryKind::Orders || E.Kind == MemoryKind::Resets ||
+           E.Kind == MemoryKind::Wraps || E.Kind == MemoryKind::Frees ||
+           E.Kind == MemoryKind::Fills;
+  });
+  if (Looks)
+    useAll(C);
+  for (const MemoryEffect &E : M)
+    applyEffect(E, C);
+  applyResult(M, C);
+  if (Looks && C.Object && isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager()))
+    insert(C);
+}
+
+void BorrowBuilder::applyEffect(const MemoryEffect &E, const Call &C) {
+  const Expr *Arg = argument(C, E.Arg);
+  if (!Arg || (E.Arg == ThisArg && isThroughPointer(C.Object)))
+    return;
+  PlaceID P = objectOf(Arg);
+  switch (E.Kind) {
+  case MemoryKind::MayRealloc:
+  case MemoryKind::Reserves:
+  case MemoryKind::Reallocs: {
+    if (P == NoPlace || P == Nothing)
+      return;
+    if (E.Kind == MemoryKind::MayRealloc && llvm::is_contained(Reserved, P)) {
+      on(BorrowKind::Drop, P, C.E);
+      return;
+    }
+    BorrowFact &F = emit(Types.role(Arg->getType()) == MemoryRole::Shared
+                             ? BorrowKind::Resize
+                             : BorrowKind::Realloc,
+                         C.E);
+    F.Src = P;
+    F.IsMay = E.Kind != MemoryKind::Reallocs;
+    if (E.Kind == MemoryKind::Reserves)
+      Reserved.push_back(P);
+    return;
+  }
+  case MemoryKind::Frees:
+    on(BorrowKind::Free, valueOf(Arg), C.E);
+    return;
+  case MemoryKind::GivesUp:
+    on(BorrowKind::Drop, P, C.E);
+    if (P != NoPlace && Types.mayBorrow(Arg->getType()) && Arg->isLValue())
+      emit(BorrowKind::Forget, C.E).Dst = P;
+    return;
+  case MemoryKind::Fills:
+    if (P == NoPlace)
+      return;
+    on(BorrowKind::Keep, P, C.E);
+    [[fallthrough]];
+  case MemoryKind::Resets: {
+    if (P == NoPlace)
+      return;
+    if (E.Kind == MemoryKind::Resets) {
+      emit(BorrowKind::Reset, C.E).Dst = P;
+      return;
+    }
+    BorrowFact &F = emit(BorrowKind::Create, C.E);
+    F.Dst = P;
+    F.Lender = Out.lender(LenderKind::Data, P, C.E);
+    F.Shape = Out.lender(LenderKind::Shape, P, C.E);
+    return;
+  }
+  default:
+    return; // in the result
+  }
+}
+
+void BorrowBuilder::applyResult(const MemoryModel &M, const Call &C) {
+  PlaceID Pointer = NoPlace;
+  for (const MemoryEffect &E : M) {
+    const Expr *From = argument(C, E.Arg);
+    switch (E.Kind) {
+    case MemoryKind::Wraps:
+      if (From)
+        wrap(C, From);
+      return;
+    case MemoryKind::PointsInto:
+    case MemoryKind::Describes: {
+      if (!From)
+        return;
+      bool IsShared = Types.role(From->getType()) == MemoryRole::Shared;
+      if (!IsShared) {
+        pointInto(C, From);
+        return;
+      }
+      PlaceID P = isThroughPointer(From) ? NoPlace : objectOf(From);
+      if (P == NoPlace)
+        return;
+      BorrowFact &F = emit(E.Kind == MemoryKind::PointsInto
+                               ? BorrowKind::TakeData
+                               : BorrowKind::TakeShape,
+                           C.E);
+      F.Src = P;
+      F.IsWeak = Pointer != NoPlace;
+      F.Dst = Objects[C.E] = Pointer = temporary(C.E);
+      if (C.E->isGLValue()) { // such as `mat.at<float>(0)`
+        Objects.erase(C.E);
+        Addresses[C.E] = Pointer;
+      }
+      break;
+    }
+    case MemoryKind::Allocates:
+      Objects[C.E] = pointTo(Out.lender(LenderKind::Heap, NoPlace, C.E), C.E);
+      return;
+    case MemoryKind::LooksAtNone:
+      if (C.E->isPRValue() && Types.mayBorrow(C.E->getType()))
+        resultOf(MemoryKind::Makes, nullptr, C);
+      return;
+    case MemoryKind::Makes:
+    case MemoryKind::Passes:
+    case MemoryKind::Restrides:
+    case MemoryKind::MayPass:
+    case MemoryKind::Orders:
+      resultOf(E.Kind, From, C);
+      return;
+    default:
+      break;
+    }
+  }
+}
+
+/// `contiguous()` of what a `transpose` gave.
+static bool isOutOfOrder(const Expr *From, BorrowTypes &Types) {
+  const auto *Made = dyn_cast<CallExpr>(stripForBorrow(From));
+  const FunctionDecl *F = Made ? Made->getDirectCallee() : nullptr;
+  const MemoryModel *M = F ? Types.memory(F) : nullptr;
+  return M && llvm::any_of(*M, [](const MemoryEffect &E) {
+           return E.Kind == MemoryKind::Restrides;
+         });
+}
+
+void BorrowBuilder::resultOf(MemoryKind Kind, const Expr *From,
+                             const Call &C) {
+  if (!Types.mayBorrow(C.E->getType()))
+    return;
+  PlaceID P = From && !isThroughPointer(From) ? objectOf(From) : NoPlace;
+  bool IsShared = Types.role(C.E->getType()) == MemoryRole::Shared;
+  if (C.E->isGLValue() && Kind != MemoryKind::Makes) {
+    if (P != NoPlace)
+      Objects[C.E] = P;
+    return;
+  }
+  bool IsOrdering = Kind == MemoryKind::Orders;
+  if (IsOrdering) {
+    useAll(C);
+    Kind = isOutOfOrder(From, Types) ? MemoryKind::Makes : MemoryKind::MayPass;
+  }
+  if (!IsShared && Kind != MemoryKind::Makes) {
+    // A view of a view, an iterator, a container of tensors.
+    if (From) {
+      PlaceID Temp = Objects[C.E] = temporary(C.E);
+      copy(Temp, valueOf(From), C.E);
+    }
+    return;
+  }
+  BorrowKind Fact = Kind == MemoryKind::Makes     ? BorrowKind::Create
+                    : Kind == MemoryKind::MayPass ? BorrowKind::MayView
+                                                  : BorrowKind::View;
+  if (Fact != BorrowKind::Create && P == NoPlace)
+    return;
+  PlaceID Temp = Objects[C.E] = temporary(C.E);
+  LenderID Data = Out.lender(LenderKind::Data, NoPlace, C.E);
+  Out.Lenders[Data].IsIfCopied = Fact == BorrowKind::MayView;
+  Out.Lenders[Data].IsIfStrided = IsOrdering;
+  LenderID Shape = Out.lender(LenderKind::Shape, NoPlace, C.E);
+  Out.Lenders[Shape].IsIfCopied = Fact == BorrowKind::MayView;
+  BorrowFact &F = emit(Fact, C.E);
+  F.Src = P;
+  F.Dst = Temp;
+  F.Lender = Fact == BorrowKind::View ? NoLender : Data;
+  F.Shape = Shape;
+}
+
+/// A deleter that gives the memory back, or keeps alive who owns it; one with
+/// nothing in it does neither.
+bool BorrowBuilder::isOwningDeleter(const Call &C) const {
+  for (unsigned I = 1; I < C.Args.size(); ++I) {
+    if (I >= C.Callee->getNumParams())
+      continue;
+    const CXXRecordDecl *Param = C.Callee->getParamDecl(I)
+                                     ->getType()
+                                     .getNonReferenceType()
+                                     ->getAsCXXRecordDecl();
+    if (!Param || qualifiedName(Param) != "std::function")
+      continue;
+    const Expr *Arg = stripForBorrow(C.Args[I]);
+    while (const auto *Made = dyn_cast<CXXConstructExpr>(Arg)) {
+      if (Made->getNumArgs() == 0)
+        return false;
+      Arg = stripForBorrow(Made->getArg(0));
+    }
+    if (Arg->isNullPointerConstant(const_cast<ASTContext &>(Unit.Ctx),
+                                   Expr::NPC_ValueDependentIsNull))
+      return false;
+    const auto *Lambda = dyn_cast<LambdaExpr>(Arg);
+    if (!Lambda)
+      return true;
+    const auto *Text = dyn_cast_or_null<CompoundStmt>(Lambda->getBody());
+    return Lambda->capture_size() != 0 || !Text || !Text->body_empty();
+  }
+  return false;
+}
+
+void BorrowBuilder::wrap(const Call &C, const Expr *Pointer) {
+  PlaceID Temp = Objects[C.E] = temporary(C.E);
+  bool IsOwning = isOwningDeleter(C);
+  BorrowFact &F = emit(IsOwning ? BorrowKind::Create : BorrowKind::Wrap, C.E);
+  F.Dst = Temp;
+  F.Lender = Out.lender(LenderKind::Data, NoPlace, C.E);
+  F.Shape = Out.lender(LenderKind::Shape, NoPlace, C.E);
+  if (!IsOwning) {
+    // The pointer first: it may be an array's.
+    BorrowBlock &Block = Out.Blocks[Cur];
+    BorrowFact Last = Block.Facts.back();
+    Block.Facts.pop_back();
+    Last.Src = valueOf(Pointer);
+    Block.Facts.push_back(Last);
+  }
+}
+
+/// The result points into \p Into: an owner's elements, an object's bytes.
+void BorrowBuilder::pointInto(const Call &C, const Expr *Into) {
+  QualType T = Into->getType();
+  PlaceID P = isThroughPointer(Into) ? NoPlace : objectOf(Into);
+  if (Types.role(T) == MemoryRole::View || T->isPointerType()) {
+    Objects[C.E] = valueOf(Into);
+    return;
+  }
+  LenderID R = elementsOf(P, T);
+  if (R == NoLender)
+    return;
+  if (C.E->isGLValue()) { // `vector[i]`
+    Objects[C.E] = Out.Places.element(P, false);
+    return;
+  }
+  PlaceID Pointer = Objects[C.E] = pointTo(R, C.E);
+  // A position in a container of pointers leads to what they point to.
+  if (Types.mayBorrow(T))
+    copy(Pointer, P, C.E, /*IsWeak=*/true);
+}
+
+} // namespace tensorscope
