@@ -9,6 +9,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/DiscardedScopeResult.cpp
     checks/GcInLoop.cpp
     checks/LongLivedInScope.cpp
+    checks/RawHandleLeak.cpp
     checks/Registry.cpp
     checks/UnbalancedSession.cpp
     checks/UnitAnalysis.cpp
@@ -41,6 +42,11 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/ModelClaims.cpp
     dataflow/ModelFacts.cpp
     dataflow/MoveFacts.cpp
+    dataflow/OwnershipBranches.cpp
+    dataflow/OwnershipCalls.cpp
+    dataflow/OwnershipFacts.cpp
+    dataflow/OwnershipFlow.cpp
+    dataflow/OwnershipSummary.cpp
     dataflow/Places.cpp
     dataflow/PortableSummary.cpp
     dataflow/ProgramSummaries.cpp
@@ -71,7 +77,8 @@ set(TENSORSCOPE_CORE_SOURCES
 )
 
 # The model files, as string literals of one source.
-set(TENSORSCOPE_MODEL_FILES model/data/memory.yml model/data/runtime.yml model/data/std.yml model/data/torch.yml)
+set(TENSORSCOPE_MODEL_FILES model/data/handles.yml model/data/memory.yml model/data/runtime.yml model/data/std.yml
+    model/data/torch.yml)
 set(TENSORSCOPE_BUILTIN_MODELS "${CMAKE_CURRENT_BINARY_DIR}/BuiltinModels.cpp")
 set(model_rows "")
 foreach(model_file IN LISTS TENSORSCOPE_MODEL_FILES)

@@ -38,6 +38,10 @@ llvm::ArrayRef<Check> checkTable() {
         "Finds models, optimizers, data sets and data loaders that are made in "
         "the scope of an iteration."},
        findLongLivedInScopes, describeLongLivedInScope},
+      {{"raw-handle-leak", 0,
+        "Finds raw pointers that own tensors and are lost, freed twice, or "
+        "used after they were freed."},
+       findRawHandleLeaks, describeRawHandleLeak},
       {{"unbalanced-session", 1,
         "Finds sessions that are not stopped where they were started, on every "
         "path."},
@@ -115,6 +119,14 @@ static std::string noteText(const FlowStep &S) {
     return "returned here";
   case FlowStepKind::Declared:
     return "declared here";
+  case FlowStepKind::Acquired:
+    return "made here";
+  case FlowStepKind::Lost:
+    return "lost here";
+  case FlowStepKind::Overwritten:
+    return "the last pointer to it is set here";
+  case FlowStepKind::GivenBack:
+    return "freed here" + Through;
   }
   return "";
 }

@@ -3,6 +3,7 @@
 
 #include "dataflow/ModelClaims.h"
 #include "dataflow/ProgramSummaries.h"
+#include "dataflow/OwnershipFlow.h"
 #include "dataflow/SummaryBuilder.h"
 #include "utils/AstUtils.h"
 #include "utils/DeclNames.h"
@@ -191,6 +192,26 @@ SummaryFile UnitAnalysis::exportSummaries() const {
 const Summary *UnitAnalysis::summary(const FunctionDecl *F) {
   auto It = Summaries.find(F);
   return It == Summaries.end() ? nullptr : It->second.get();
+}
+
+const OwnershipSummary *UnitAnalysis::ownership(const FunctionDecl *F) {
+  F = definitionOf(F);
+  auto [It, IsNew] = Ownership.try_emplace(F, nullptr);
+  if (!IsNew || isLibraryDecl(F, Unit.Ctx.getSourceManager()) ||
+      F->isInvalidDecl() || Unit.body(F).HasErrors)
+    return It->second.get();
+  // One summary may ask for another, and so on.
+  constexpr unsigned MaxDepth = 16;
+  if (OwnershipDepth == MaxDepth)
+    return nullptr;
+  ++OwnershipDepth;
+  FunctionFacts Facts = generateOwnershipFacts(F, Unit);
+  --OwnershipDepth;
+  OwnershipFlow Flow(Facts, Options.StepLimit);
+  if (!Flow.run())
+    return nullptr;
+  auto Made = std::make_unique<OwnershipSummary>(summarizeOwnership(Flow));
+  return (Ownership[F] = std::move(Made)).get();
 }
 
 } // namespace tensorscope

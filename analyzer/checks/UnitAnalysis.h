@@ -44,6 +44,7 @@ public:
   /// wants to know of theirs.
   SummaryFile exportSummaries() const;
 
+  const OwnershipSummary *ownership(const clang::FunctionDecl *F) override;
   const AnalyzerStatistics &statistics() const { return Statistics; }
 
 private:
@@ -71,6 +72,10 @@ private:
   llvm::MapVector<const clang::FunctionDecl *,
                   std::pair<const clang::Expr *, unsigned>>
       Unknown;
+  /// Made when they are asked for; null while that is under way.
+  llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<OwnershipSummary>>
+      Ownership;
+  unsigned OwnershipDepth = 0;
   llvm::DenseSet<const clang::FunctionDecl *> Started;
   llvm::DenseMap<const clang::FunctionDecl *, llvm::SmallVector<CallFrom, 2>>
       Calls;

@@ -53,6 +53,21 @@ enum class FactKind {
   MakeLongLived,  ///< Variable is made, which a program makes once
   GiveLongLived,  ///< Variable lives on elsewhere, or is worked with at length
   FillLongLived,  ///< Variable is given a part that is long-lived itself
+
+  // Raw pointers that own; only OwnershipFlow.h looks at these.
+  Acquire,       ///< Dst, a pointer, is the owner of Storage
+  GiveBack,      ///< what the pointer Src owns is freed
+  GiveAway,      ///< somebody else may own what Src owns
+  PointAt,       ///< Dst points to what Src points to; not known if NoPlace
+  PointNowhere,  ///< Dst is a null pointer
+  LookInto,      ///< what Src points to is looked at
+  WrapMemory,    ///< a tensor is put on the memory Src, and won't free it
+  ReturnOwner,   ///< Src is the result; not known if NoPlace
+  StoreOwner,    ///< what the parameter Dst points to is set to Src
+  NoteOutcome,   ///< Variable is set (Value: not set) where the call At failed
+  AssumeOutcome, ///< At, or the call of Variable, failed (IsWeak: perhaps)
+  AssumeNull,    ///< Src is null (IsWeak: perhaps)
+  CatchFrom,     ///< an exception that the call At threw is caught
 };
 
 struct Fact {
@@ -159,6 +174,16 @@ struct FunctionFacts {
   const FunctionModel *Claim = nullptr;
   /// Arguments that carry tensors and are no raw pointers, if it has a claim.
   std::set<int> ClaimedCarriers;
+  /// Pointers that something unknown may set, or free through.
+  std::set<PlaceID> Unfollowed;
+  /// The innermost branch or loop around a statement or an expression; only
+  /// where owning pointers are followed.
+  llvm::DenseMap<const clang::Stmt *, const clang::Stmt *> ConditionOf;
+  /// It has facts of owning pointers.
+  bool HasOwners = false;
+  /// It throws or catches.
+  bool HasExceptions = false;
+
   /// An object's end may stop a session.
   bool HasStoppers = false;
   /// Over a budget, or built on code with errors: no result.

@@ -8,7 +8,8 @@
 // (scopes), SessionFacts.cpp (sessions), AssumptionFacts.cpp (conditions),
 // StandingFacts.cpp (variables that stand for conditions), SharingFacts.cpp
 // (places that name one object), RarityFacts.cpp (how often a call runs),
-// LongLivedFacts.cpp (models and their kind).
+// LongLivedFacts.cpp (models and their kind), OwnershipFacts.cpp and
+// OwnershipCalls.cpp and OwnershipBranches.cpp (raw pointers that own).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -17,6 +18,28 @@
 #include "llvm/ADT/FoldingSet.h"
 
 namespace tensorscope {
+
+/// What an expression says of a pointer that may own: the pointer as a variable
+/// that can be set, its value, its address, the object it points to, an array
+/// of pointers, null, a list of pointers.
+enum class PointerForm {
+  None,
+  Variable,
+  Value,
+  Address,
+  Object,
+  Array,
+  Null,
+  List
+};
+
+/// Numbers of an expression's temporaries, apart from those that hold tensors.
+inline constexpr unsigned FirstOwner = 1 << 16;
+
+struct PointerUse {
+  PointerForm Form = PointerForm::None;
+  PlaceID Place = NoPlace;
+};
 
 /// One body being walked: the function itself or one that is walked in place.
 struct Frame {
@@ -40,6 +63,12 @@ struct Frame {
   llvm::DenseMap<const clang::Expr *, llvm::SmallVector<PlaceID, 4>> References;
   llvm::SmallVector<PlaceID, 8> PendingTemporaries;
   unsigned Statement = 0;
+
+  /// Owning pointers are followed in it.
+  bool FollowsOwners = false;
+  llvm::DenseMap<const clang::Expr *, PointerUse> Pointers;
+  /// Calls that set a pointer, and whether their result is known to say so.
+  llvm::DenseMap<const clang::Expr *, bool> Acquiring;
 };
 
 /// A call or construction, whatever its spelling.
@@ -67,6 +96,7 @@ public:
   FactsBuilder(UnitContext &Unit, FunctionFacts &Out, bool FollowsExceptions)
       : Unit(Unit), Out(Out), FollowsExceptions(FollowsExceptions) {}
   void build(const clang::FunctionDecl *F);
+  void followParameters() { FollowsParameters = true; }
 
   // What is no call.
   void VisitDeclRefExpr(const clang::DeclRefExpr *E);
@@ -227,6 +257,49 @@ private:
   const clang::Expr *callableArg(const CallSite &C, int Index) const;
   bool isGivenCallable(const CallSite &C) const;
 
+  // Pointers that own (Ownership*.cpp).
+  bool mayAcquire(const clang::FunctionDecl *F);
+  void noteBodyOfOwners(Frame &F);
+  PointerUse pointerIn(const clang::Expr *E) const;
+  void setPointer(const clang::Expr *E, PointerForm Form, PlaceID P) {
+    Top->Pointers[E] = {Form, P};
+  }
+  Fact &emitOwner(FactKind Kind, PlaceID Src, const clang::Stmt *At);
+  void acquire(PlaceID Dst, const clang::Expr *At, unsigned Number,
+               bool IsMemory = false);
+  void followOwners(const clang::Stmt *S);
+  void giveAway(const clang::Expr *E, const clang::Stmt *At);
+  void giveAwayAll(const clang::Expr *E, const clang::Stmt *At);
+  void giveAwayChildren(const clang::Stmt *S);
+  void pointAt(PlaceID Dst, const clang::Expr *Value, const clang::Stmt *At);
+  void followName(const clang::DeclRefExpr *E);
+  void followCast(const clang::CastExpr *E);
+  void followUnary(const clang::UnaryOperator *E);
+  void followBinary(const clang::BinaryOperator *E);
+  void followMember(const clang::MemberExpr *E);
+  void followSubscript(const clang::ArraySubscriptExpr *E);
+  void followDeclaration(const clang::VarDecl *V, const clang::Stmt *At);
+  void followNew(const clang::CXXNewExpr *E);
+  void followConstruction(const clang::CXXConstructExpr *E);
+  void followReturn(const clang::ReturnStmt *S);
+  void followCall(const clang::CallExpr *E);
+  void followModelled(const FunctionModel &M, const clang::CallExpr *E,
+                      llvm::ArrayRef<const clang::Expr *> Args);
+  void followSummarized(const OwnershipSummary &S, const clang::CallExpr *E,
+                        llvm::ArrayRef<const clang::Expr *> Args);
+  void followUnknown(const clang::CallExpr *E,
+                     llvm::ArrayRef<const clang::Expr *> Args);
+  void followObject(const clang::CallExpr *E);
+  void acquireInto(const clang::Expr *Arg, const clang::CallExpr *Call,
+                   unsigned Number);
+  void noteOutcome(const clang::ValueDecl *V, const clang::Expr *Value);
+  const clang::CallExpr *outcomeOf(const clang::Expr *E,
+                                   bool &FailedIfTrue) const;
+  void lend(const clang::Expr *Arg, clang::QualType Param, bool IsLibrary,
+            const clang::Expr *At);
+  void assumeOwners(const clang::Expr *Condition, bool Value);
+  void doubtOwners(const clang::Expr *Condition);
+
   // Tuples.
   PlaceID partOf(PlaceID Tuple, clang::QualType T, unsigned Number);
   PlaceID partNamedBy(const CallSite &C, PlaceID From);
@@ -271,6 +344,9 @@ private:
   bool IsDead = false;
   unsigned Statements = 0;
   FrameID Frames = 0;
+  /// For a summary: the parameters alone are reason enough to follow pointers.
+  bool FollowsParameters = false;
+
   llvm::DenseMap<const clang::ValueDecl *, PlaceID> Aliases;
   llvm::DenseMap<const clang::VarDecl *, ScopeID> Guards;
   std::vector<llvm::FoldingSetNodeID> GuardKeys;

@@ -80,6 +80,33 @@ static llvm::StringRef kindName(FactKind Kind) {
     return "loop-back";
   case FactKind::Call:
     return "call";
+
+  case FactKind::Acquire:
+    return "acquire";
+  case FactKind::GiveBack:
+    return "give-back";
+  case FactKind::GiveAway:
+    return "give-away";
+  case FactKind::PointAt:
+    return "point-at";
+  case FactKind::PointNowhere:
+    return "point-nowhere";
+  case FactKind::LookInto:
+    return "look-into";
+  case FactKind::WrapMemory:
+    return "wrap-memory";
+  case FactKind::ReturnOwner:
+    return "return-owner";
+  case FactKind::StoreOwner:
+    return "store-owner";
+  case FactKind::NoteOutcome:
+    return "note-outcome";
+  case FactKind::AssumeOutcome:
+    return "assume-outcome";
+  case FactKind::AssumeNull:
+    return "assume-null";
+  case FactKind::CatchFrom:
+    return "catch-from";
   }
   return "";
 }

@@ -96,6 +96,7 @@ void FactsBuilder::build(const FunctionDecl *F) {
 }
 
 void FactsBuilder::walkBody(Frame &F) {
+  noteBodyOfOwners(F);
   const CFG *Graph = Unit.cfg(F.Function, followsExceptionsIn(F));
   if (!Graph || Out.Blocks.size() + Graph->size() > Unit.BlockLimit) {
     Out.IsIncomplete = true;
@@ -168,6 +169,8 @@ void FactsBuilder::linkSuccessors(const CFGBlock *B,
                               : nullptr;
   if (Switch)
     ask(Switch->getCond());
+  if (Switch)
+    doubtOwners(Switch->getCond());
   BlockID End = Cur;
   unsigned Number = 0;
   for (const CFGBlock::AdjacentBlock &Next : B->succs()) {
@@ -188,7 +191,14 @@ void FactsBuilder::linkSuccessors(const CFGBlock *B,
       continue;
     }
     bool Leaves = IsExit && !Top->Caller && !B->hasNoReturnElement();
-    if (!Condition && !AsksCase && !Leaves) {
+    // Where a call's exception is caught.
+    const Stmt *Thrower =
+        followsExceptionsIn(*Top) && IsException && !B->empty() &&
+                B->back().getAs<CFGStmt>()
+            ? B->back().castAs<CFGStmt>().getStmt()
+            : nullptr;
+    if (!Condition && !AsksCase && !Leaves &&
+        !(Thrower && Top->FollowsOwners)) {
       link(End, Start);
       continue;
     }
@@ -197,8 +207,12 @@ void FactsBuilder::linkSuccessors(const CFGBlock *B,
     Cur = Edge;
     if (Condition)
       assume(Condition, IsFirst);
+    if (Condition)
+      assumeOwners(Condition, IsFirst);
     else if (AsksCase)
       assumeCase(Switch, Successor->getLabel());
+    if (Thrower && Top->FollowsOwners)
+      emit(FactKind::CatchFrom, Thrower);
     if (Leaves)
       emit(FactKind::Leave, leavingStmt(B));
     link(Edge, Start);
@@ -209,6 +223,7 @@ void FactsBuilder::visitElement(const CFGElement &Element) {
   if (auto S = Element.getAs<CFGStmt>()) {
     const Stmt *Statement = S->getStmt();
     Visit(Statement);
+    followOwners(Statement);
     if (const auto *E = dyn_cast<Expr>(Statement))
       chooseArm(E);
     if (Top->Body->Statements.contains(Statement))
@@ -221,6 +236,8 @@ void FactsBuilder::visitElement(const CFGElement &Element) {
 }
 
 void FactsBuilder::visitInitializer(const CXXCtorInitializer *Init) {
+  if (Top->FollowsOwners)
+    giveAwayAll(Init->getInit(), Init->getInit());
   const FieldDecl *Field = Init->getAnyMember();
   if (!Field || !carries(Field->getType()))
     return;
@@ -394,6 +411,15 @@ FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit,
   if (Facts.Claim)
     Facts.ClaimedCarriers = carriersOf(F, Unit.Types);
   FactsBuilder(Unit, Facts, FollowsExceptions).build(F);
+  return Facts;
+}
+
+FunctionFacts generateOwnershipFacts(const FunctionDecl *F,
+                                     UnitContext &Unit) {
+  FunctionFacts Facts;
+  FactsBuilder Builder(Unit, Facts, /*FollowsExceptions=*/false);
+  Builder.followParameters();
+  Builder.build(F);
   return Facts;
 }
 

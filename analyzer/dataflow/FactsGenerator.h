@@ -36,6 +36,8 @@ public:
   const unsigned BlockLimit;
   /// Bodies of lambdas that were walked in place; they need no walk alone.
   llvm::DenseSet<const clang::FunctionDecl *> WalkedInPlace;
+  /// Whether a function's result, or what it sets, may be a new owner.
+  llvm::DenseMap<const clang::FunctionDecl *, bool> MayAcquire;
 
 private:
   std::map<std::pair<const clang::FunctionDecl *, bool>,
@@ -51,6 +53,9 @@ private:
 /// paths, too; what no handler of its own takes is not followed.
 FunctionFacts generateFacts(const clang::FunctionDecl *F, UnitContext &Unit,
                             bool FollowsExceptions = false);
+/// With the facts of owning pointers, whether or not the body makes one.
+FunctionFacts generateOwnershipFacts(const clang::FunctionDecl *F,
+                                     UnitContext &Unit);
 
 } // namespace tensorscope
 

@@ -35,6 +35,10 @@ enum class FlowStepKind {
   Used,
   Returned,
   Declared,
+  Acquired,
+  Lost,
+  Overwritten,
+  GivenBack,
 };
 
 struct FlowStep {

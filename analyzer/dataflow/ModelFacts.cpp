@@ -145,6 +145,12 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::QueryDevice:
   case EffectKind::Write:
     break; // in the result, in AssumptionFacts.cpp, and for who asks the model
+
+  case EffectKind::Acquire:
+  case EffectKind::Allocate:
+  case EffectKind::GiveBack:
+  case EffectKind::Wrap:
+    break; // in OwnershipCalls.cpp
   }
 }
 

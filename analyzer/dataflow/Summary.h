@@ -107,6 +107,19 @@ struct Summary {
   bool MakesInside = false;
 };
 
+/// What a function does to the raw pointers of its caller.
+struct OwnershipSummary {
+  enum class Fate { Lent, GivenBack, Unknown };
+  /// Of what each parameter points to.
+  llvm::SmallVector<Fate, 4> Params;
+  /// Parameters that point to a pointer which it makes an owner.
+  llvm::SmallVector<bool, 4> SetsOwner;
+  /// The result is a new owner, or null.
+  bool ReturnsOwner = false;
+  /// That is memory a tensor may be put on.
+  bool ReturnsMemory = false;
+};
+
 /// Answers for functions with a body in this translation unit, and for those
 /// of others.
 class SummaryProvider {
@@ -121,6 +134,9 @@ public:
   /// \p F is given tensors at \p Call, and nothing is known of it.
   virtual void noteUnknown(const clang::FunctionDecl * /*F*/,
                            const clang::Expr * /*Call*/) {}
+  /// Null when nothing is known, or while \p F itself is looked at.
+  virtual const OwnershipSummary *
+  ownership(const clang::FunctionDecl *F) = 0;
 };
 
 } // namespace tensorscope

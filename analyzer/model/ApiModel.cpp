@@ -48,8 +48,13 @@ const FunctionModel *ApiModel::claim(const FunctionDecl *F) {
   return Row ? Row : annotated(F);
 }
 
+const FunctionModel *ApiModel::find(const FieldDecl *F) const {
+  return Models.function(qualifiedName(F), /*Parameters=*/0);
+}
+
 FunctionModel ApiModel::libraryDefault(const FunctionDecl *F) {
   FunctionModel Model;
+  Model.IsDefault = true;
   const auto *Method = dyn_cast<CXXMethodDecl>(F);
   bool HasObject = Method && Method->isInstance();
   std::string Name = qualifiedName(F);

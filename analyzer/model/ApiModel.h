@@ -17,6 +17,8 @@ public:
 
   /// Null for a user's function without a row: its body or nothing is known.
   const FunctionModel *find(const clang::FunctionDecl *F);
+  /// The row of a member that is a pointer to a function, or null.
+  const FunctionModel *find(const clang::FieldDecl *F) const;
 
   /// What annotations say of a function; null where there is none. Of use where
   /// its body is not known.

@@ -12,6 +12,11 @@ namespace tensorscope {
 /// Index of an argument; `ThisArg` is the object of a member call.
 inline constexpr int ThisArg = -1;
 
+/// Of the effects that say who owns a raw pointer: the call's result, and the
+/// last arguments, as long as each points to a pointer to a class.
+inline constexpr int ResultArg = -2;
+inline constexpr int LastArgs = -3;
+
 /// Where the storages of a call's result come from.
 enum class ResultKind {
   None,       ///< carries no tensor
@@ -55,6 +60,11 @@ enum class EffectKind {
   RunOnThread,    ///< the callable argument runs on a thread of its own
   RunInTest,      ///< a test runs the callable argument, many times
   Write,          ///< the elements of its tensors are written, in place
+
+  Acquire,  ///< the caller owns what this pointer points to, or is set to
+  Allocate, ///< the same, of memory that a tensor may be put on
+  GiveBack, ///< frees what this pointer points to
+  Wrap,     ///< the result refers to this memory; only a deleter frees it
 };
 
 struct Effect {
@@ -77,6 +87,9 @@ struct FunctionModel {
   bool mayCarryGraph(unsigned ResultNumber = 0) const {
     return (NoGraph >> ResultNumber & 1) == 0;
   }
+
+  /// No row says it: what a library's function is taken to do.
+  bool IsDefault = false;
 };
 
 /// What a type means to the analysis.

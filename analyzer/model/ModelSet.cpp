@@ -84,6 +84,11 @@ constexpr Word<EffectKind> EffectWords[] = {
     {"run-on-thread", EffectKind::RunOnThread},
     {"run-in-test", EffectKind::RunInTest},
     {"write", EffectKind::Write},
+
+    {"acquire", EffectKind::Acquire},
+    {"allocate", EffectKind::Allocate},
+    {"give-back", EffectKind::GiveBack},
+    {"wrap", EffectKind::Wrap},
 };
 
 constexpr Word<TypeRole> RoleWords[] = {
@@ -140,7 +145,7 @@ template <> struct ScalarTraits<Clause> {
       return unknownWord(Context, "unknown word in a model row:", Value.Verb,
                          Names);
     }
-    return readArgument(Rest, Value.Arg);
+    return readArgument(Rest, Value.Arg, /*MayBeResult=*/true);
   }
   static QuotingType mustQuote(StringRef) { return QuotingType::None; }
 };
@@ -168,6 +173,11 @@ template <> struct MappingTraits<FunctionRow> {
     for (const Clause &C : Row.Effects)
       if (!meaning(EffectWords, C.Verb))
         return "'" + C.Verb + "' is no effect";
+      else if (C.Arg.value_or(ThisArg) < ThisArg && C.Verb != "acquire" &&
+               C.Verb != "allocate")
+        return "'" + C.Verb + "' has no argument 'result' or 'last'";
+    if (Row.Result.Arg.value_or(ThisArg) < ThisArg)
+      return "an argument of a result is a number or 'this'";
     for (unsigned Number : Row.NoGraph)
       if (Number >= MostResults)
         return "no-graph takes numbers of results, from 0";

@@ -43,9 +43,10 @@ inline llvm::StringRef unknownWord(void *Context, llvm::StringRef What,
 }
 
 /// The argument of `verb(argument)`, whose text after the parenthesis is
-/// \p Rest.
+/// \p Rest. \p MayBeResult: it may be the result, or the last arguments.
 inline llvm::StringRef readArgument(llvm::StringRef Rest,
-                                    std::optional<int> &Arg) {
+                                    std::optional<int> &Arg,
+                                    bool MayBeResult = false) {
   if (Rest.empty())
     return {};
   int Index = 0;
@@ -53,10 +54,15 @@ inline llvm::StringRef readArgument(llvm::StringRef Rest,
     return "missing ')' in a model row";
   if (Rest.trim() == "this")
     Arg = ThisArg;
+  else if (MayBeResult && Rest.trim() == "result")
+    Arg = ResultArg;
+  else if (MayBeResult && Rest.trim() == "last")
+    Arg = LastArgs;
   else if (!Rest.trim().getAsInteger(10, Index) && Index >= 0)
     Arg = Index;
   else
-    return "an argument is a number or 'this'";
+    return MayBeResult ? "an argument is a number, 'this', 'result' or 'last'"
+                       : "an argument is a number or 'this'";
   return {};
 }
 

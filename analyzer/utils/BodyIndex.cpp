@@ -179,6 +179,13 @@ public:
       account(E->getSubExpr());
     return true;
   }
+  bool VisitCXXNewExpr(CXXNewExpr *E) {
+    Index.News.push_back(E);
+    return true;
+  }
+  bool VisitCXXDeleteExpr(CXXDeleteExpr *) { return Index.HasDelete = true; }
+  bool VisitCXXThrowExpr(CXXThrowExpr *) { return Index.HasTryOrThrow = true; }
+  bool VisitCXXTryStmt(CXXTryStmt *) { return Index.HasTryOrThrow = true; }
   bool VisitUnaryOperator(UnaryOperator *E) {
     if (E->isIncrementDecrementOp()) {
       note(E);

@@ -7,6 +7,7 @@
 
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
+#include "clang/AST/ExprCXX.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -67,6 +68,11 @@ struct BodyIndex {
   llvm::DenseSet<const clang::ValueDecl *> WrittenElsewhere;
   /// End of the block around a declaration.
   llvm::DenseMap<const clang::Stmt *, clang::SourceLocation> BlockEnd;
+  /// `new` and `delete` of objects.
+  llvm::SmallVector<const clang::CXXNewExpr *, 2> News;
+  bool HasDelete = false;
+  bool HasTryOrThrow = false;
+
   /// Something in the body did not compile.
   bool HasErrors = false;
   /// Functions that the body calls directly, in order, and the destructors of

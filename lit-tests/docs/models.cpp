@@ -65,6 +65,39 @@ void loop(app::Reader &reader, int frames) {
     app::show(reader.next());
 }
 
+// A C interface that the model describes.
+extern "C" {
+struct app_tensor;
+struct app_stream {
+  void (*close)(app_stream *self);
+};
+app_tensor *app_tensor_new(int n);
+app_stream *app_stream_open();
+int app_tensor_load(const char *path, app_tensor **out);
+void app_tensor_free(app_tensor *t);
+}
+int lostHandle(const char *path, bool more) {
+  app_tensor *t = nullptr;
+  if (app_tensor_load(path, &t))
+    // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: what 'app_tensor_load' makes here for 't' is not freed on every path; free it on every path, or hold it in an object that does [tensorscope-raw-handle-leak]
+    return 1;
+  if (!more)
+    return 2;
+  app_tensor_free(t);
+  return 0;
+}
+void freedHandles() {
+  app_tensor_free(app_tensor_new(4));
+  app_stream *stream = app_stream_open();
+  stream->close(stream);
+}
+void closedTwice() {
+  app_stream *stream = app_stream_open();
+  stream->close(stream);
+  stream->close(stream);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'stream' is used after what it points to was freed [tensorscope-raw-handle-leak]
+}
+
 // A wrapper that the model says opens a scope, and one that retains.
 void wrapper(torch::Tensor &outer, const torch::Tensor &image) {
   app::in_scope([&] { return image * 3; });

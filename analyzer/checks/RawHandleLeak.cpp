@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds raw pointers that own tensors and are lost, freed twice, or used after
+// they were freed.
+// User page: docs/checks/raw-handle-leak.md
+#include "checks/Check.h"
+
+#include "dataflow/OwnershipFlow.h"
+#include "utils/AstUtils.h"
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace clang;
+
+namespace tensorscope {
+namespace {
+
+/// What is done with each thing that is owed.
+struct Story {
+  const Fact *Made = nullptr;
+  PlaceID Name = NoPlace;         ///< the first variable that points to it
+  std::vector<const Fact *> Ends; ///< given back, or given away
+};
+
+class OwnershipQuery {
+public:
+  OwnershipQuery(OwnershipFlow &Flow, CheckInput &Input)
+      : Flow(Flow), Facts(Flow.facts()), Input(Input) {
+    Flow.forEachFact([&](const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
+      if (F.Kind == FactKind::Acquire)
+        visitAcquire(F);
+      else if (F.Kind == FactKind::PointAt && F.Src != NoPlace)
+        nameThings(F, Before);
+      else if (F.Kind == FactKind::GiveBack)
+        visitGiveBack(F, Before);
+      else if (F.Kind == FactKind::LookInto)
+        visitUse(F, Before);
+      if (F.Kind == FactKind::GiveBack || F.Kind == FactKind::GiveAway ||
+          F.Kind == FactKind::ReturnOwner || F.Kind == FactKind::StoreOwner)
+        for (const OwnershipState &S : Before)
+          if (F.Src != NoPlace && S.Things.count(S.pointee(F.Src)))
+            Stories[S.pointee(F.Src)].Ends.push_back(&F);
+    });
+  }
+
+  std::vector<FlowFinding> findings() {
+    for (const auto &[Thing, L] : Flow.losses())
+      if (const Story &S = Stories[Thing]; S.Made)
+        visitLoss(S, L);
+    // What is freed twice is also used late, on the way.
+    for (const auto &[Statement, Use] : Uses)
+      if (!FreedAgain.count(Statement))
+        Findings.push_back(Use);
+    return std::move(Findings);
+  }
+
+private:
+  bool isInMainOnce(const Fact &Made) const {
+    if (!Facts.Function->isMain())
+      return false;
+    for (const Stmt *S = Facts.ConditionOf.lookup(Made.At); S;
+         S = Facts.ConditionOf.lookup(S))
+      if (isa<ForStmt, WhileStmt, CXXForRangeStmt>(S))
+        return false;
+    return true;
+  }
+
+  bool isVariable(PlaceID P) const {
+    return Facts.Places[P].Kind != PlaceKind::Temporary;
+  }
+
+  void visitAcquire(const Fact &F) {
+    Stories[F.Storage].Made = &F;
+    if (isVariable(F.Dst))
+      Stories[F.Storage].Name = F.Dst;
+  }
+
+  void nameThings(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
+    for (const OwnershipState &S : Before) {
+      StorageID To = S.pointee(F.Src);
+      if (To == UnknownStorage || To == NullPointee || !isVariable(F.Dst))
+        continue;
+      if (Story &Of = Stories[To]; Of.Name == NoPlace)
+        Of.Name = F.Dst;
+    }
+  }
+
+  /// \p End stands in a branch or a loop that \p Made does not: whether that is
+  /// entered may depend on what was made.
+  bool isConditional(const Fact &End, const Fact &Made) const {
+    llvm::SmallPtrSet<const Stmt *, 8> Around;
+    for (const Stmt *S = Facts.ConditionOf.lookup(Made.At); S;
+         S = Facts.ConditionOf.lookup(S))
+      Around.insert(S);
+    const Stmt *Innermost = Facts.ConditionOf.lookup(End.At);
+    return Innermost && !Around.contains(Innermost);
+  }
+
+  void visitLoss(const Story &S, const Loss &L) {
+    bool IsOut = L.By->Kind == FactKind::Leave;
+    if (IsOut && isInMainOnce(*S.Made))
+      return;
+    if (llvm::any_of(S.Ends, [&](const Fact *End) {
+          return isConditional(*End, *S.Made) && Flow.reaches(*End, *L.By);
+        })) {
+      Input.Silenced.insert(S.Made->At->getBeginLoc());
+      return;
+    }
+    FlowFinding F;
+    F.Loc = locationOf(L.Wrapped ? L.Wrapped->At : S.Made->At);
+    F.Subject = S.Name != NoPlace ? nameOf(S.Name) : "";
+    F.Holder = makerOf(*S.Made);
+    F.Remedy = L.Wrapped                     ? "wrap"
+               : isa<CXXNewExpr>(S.Made->At) ? "new"
+                                             : "call";
+    F.IsMaybe = !S.Ends.empty();
+    if (L.Wrapped)
+      F.Steps.push_back({FlowStepKind::Acquired, locationOf(S.Made->At), ""});
+    bool IsThrown = isa_and_nonnull<CXXThrowExpr>(L.By->At);
+    F.Steps.push_back(
+        {IsThrown ? FlowStepKind::Thrown
+         : IsOut  ? FlowStepKind::Lost
+                  : FlowStepKind::Overwritten,
+         L.By->At ? L.By->At->getBeginLoc() : Facts.Function->getEndLoc(), ""});
+    Findings.push_back(std::move(F));
+  }
+
+  /// The fact that freed what \p P points to, if that is certain.
+  const Fact *freedBy(PlaceID P, llvm::ArrayRef<OwnershipState> Before,
+                      const Fact &At) {
+    const Fact *By = nullptr;
+    unsigned Done = 0;
+    for (const OwnershipState &S : Before)
+      if (OwnedThing Thing = S.thing(S.pointee(P)); Thing.Is == Duty::Done) {
+        By = Thing.Where;
+        ++Done;
+      }
+    if (Done && Done != Before.size())
+      Input.Silenced.insert(At.At->getBeginLoc());
+    return Done == Before.size() ? By : nullptr;
+  }
+
+  void visitGiveBack(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
+    if (const Fact *By = freedBy(F.Src, Before, F)) {
+      report(F, "twice",
+             {FlowStepKind::GivenBack, locationOf(By->At), calleeName(*By)});
+      return;
+    }
+    // `delete` of what `new[]` made, and the other way round.
+    const Fact *Made = nullptr;
+    for (const OwnershipState &S : Before) {
+      auto It = Stories.find(S.pointee(F.Src));
+      if (It == Stories.end() || (Made && Made != It->second.Made))
+        return;
+      Made = It->second.Made;
+    }
+    const auto *New = Made ? dyn_cast<CXXNewExpr>(Made->At) : nullptr;
+    const auto *Delete = dyn_cast<CXXDeleteExpr>(F.At);
+    if (New && Delete && New->isArray() != Delete->isArrayForm())
+      report(F, New->isArray() ? "array" : "single",
+             {FlowStepKind::Acquired, locationOf(Made->At), ""});
+    else if (New && !Delete && F.Callee && qualifiedName(F.Callee) == "free")
+      report(F, New->isArray() ? "array" : "single",
+             {FlowStepKind::Acquired, locationOf(Made->At), ""});
+  }
+
+  void visitUse(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
+    if (const Fact *By = freedBy(F.Src, Before, F))
+      Uses.push_back(
+          {F.Statement, make(F, "use",
+                             {FlowStepKind::GivenBack, locationOf(By->At),
+                              calleeName(*By)})});
+  }
+
+  void report(const Fact &F, const char *What, FlowStep Step) {
+    FreedAgain.insert(F.Statement);
+    Findings.push_back(make(F, What, std::move(Step)));
+  }
+
+  FlowFinding make(const Fact &F, const char *What, FlowStep Step) const {
+    FlowFinding Found;
+    Found.Loc = locationOf(F.At);
+    Found.Subject = nameOf(F.Src);
+    Found.Remedy = What;
+    Found.Steps.push_back(std::move(Step));
+    return Found;
+  }
+
+  /// As the user wrote it; an element of an array by its number.
+  std::string nameOf(PlaceID P) const {
+    const PlaceInfo &Info = Facts.Places[P];
+    if (Info.Kind == PlaceKind::Part)
+      return nameOf(Info.Base) + "[" + std::to_string(Info.Number) + "]";
+    return Facts.Places.name(P, Input.Ctx);
+  }
+
+  static std::string makerOf(const Fact &Made) {
+    return Made.Callee ? Made.Callee->getNameAsString() : "new";
+  }
+
+  OwnershipFlow &Flow;
+  const FunctionFacts &Facts;
+  CheckInput &Input;
+  std::map<StorageID, Story> Stories;
+  std::vector<FlowFinding> Findings;
+  /// Uses of what was freed, by the number of their statement.
+  std::vector<std::pair<unsigned, FlowFinding>> Uses;
+  std::set<unsigned> FreedAgain;
+};
+
+} // namespace
+
+std::vector<FlowFinding> findRawHandleLeaks(CheckInput &Input) {
+  FunctionFacts &Facts = Input.Flow.facts();
+  if (!Facts.HasOwners)
+    return {};
+  constexpr unsigned StepLimit = 50000;
+  std::unique_ptr<OwnedFlow> Exceptional =
+      Facts.HasExceptions ? Input.WithExceptions() : nullptr;
+  OwnershipFlow Flow(Exceptional ? Exceptional->Facts : Facts, StepLimit);
+  if (!Flow.run())
+    return {};
+  return OwnershipQuery(Flow, Input).findings();
+}
+
+Diagnostic describeRawHandleLeak(const FlowFinding &F) {
+  llvm::StringRef What = F.Remedy;
+  std::string Name = "'" + F.Subject + "'";
+  if (What == "twice")
+    return makeDiagnostic(F, Name +
+                                 " is freed here for the second time; free "
+                                 "each handle once, and set it to null where "
+                                 "another path may do it again");
+  if (What == "use")
+    return makeDiagnostic(F, Name + " is used after what it points to was "
+                                    "freed");
+  if (What == "array" || What == "single")
+    return makeDiagnostic(
+        F, Name + " was made by '" + (What == "array" ? "new[]" : "new") +
+               "' and is not freed by '" +
+               (What == "array" ? "delete[]" : "delete") + "'");
+  if (What == "wrap")
+    return makeDiagnostic(
+        F, "nobody frees the memory " + (F.Subject.empty() ? "" : Name) +
+               ", which this tensor refers to; give 'from_blob' a deleter that "
+               "does, or clone the tensor and free the memory");
+  std::string Free =
+      What == "new" ? "; delete it, or hold it in a 'std::unique_ptr'"
+                    : "; free it on every path, or hold it in an object that "
+                      "does";
+  std::string When =
+      F.IsMaybe ? " is not freed on every path" : " is never freed";
+  std::string Who = F.Subject.empty()
+                        ? "what '" + F.Holder + "' makes here"
+                        : "what '" + F.Holder + "' makes here for " + Name;
+  return makeDiagnostic(F, Who + When + Free);
+}
+
+} // namespace tensorscope
