@@ -10,7 +10,9 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/GcInLoop.cpp
     checks/LongLivedInScope.cpp
     checks/RawHandleLeak.cpp
+    checks/ReferenceCycle.cpp
     checks/Registry.cpp
+    checks/SavedPointers.cpp
     checks/UnbalancedSession.cpp
     checks/UnitAnalysis.cpp
     checks/UnretainedEscape.cpp
@@ -33,6 +35,10 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/BorrowTypes.cpp
     dataflow/CallFacts.cpp
     dataflow/ConstructionFacts.cpp
+    dataflow/ContainerFacts.cpp
+    dataflow/ContextFacts.cpp
+    dataflow/CycleFacts.cpp
+    dataflow/DeviceFacts.cpp
     dataflow/ExpressionFacts.cpp
     dataflow/FactsDump.cpp
     dataflow/FactsGenerator.cpp
@@ -63,6 +69,8 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/SummaryBuilder.cpp
     dataflow/SummaryFile.cpp
     dataflow/TupleFacts.cpp
+    dataflow/UnitFacts.cpp
+    dataflow/ViewFacts.cpp
     model/Annotations.cpp
     model/ApiModel.cpp
     model/ModelSet.cpp

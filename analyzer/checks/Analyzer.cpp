@@ -43,8 +43,19 @@ public:
                        return Unit.borrows(F);
                      }};
     for (const Check *C : Checks)
-      for (const FlowFinding &Found : C->Find(Input))
-        add(*C, F, C->Describe(Found));
+      if (C->Find)
+        for (const FlowFinding &Found : C->Find(Input))
+          add(*C, F, C->Describe(Found));
+  }
+
+  void checkUnit(UnitAnalysis &Unit) {
+    if (llvm::none_of(Checks, [](const Check *C) { return C->FindInUnit; }))
+      return;
+    UnitFacts Facts = Unit.unitFacts();
+    for (const Check *C : Checks)
+      if (C->FindInUnit)
+        for (const UnitFinding &Found : C->FindInUnit(Facts, Ctx))
+          add(*C, Found.In, C->Describe(Found.Finding));
   }
 
   AnalyzerResult take(const UnitAnalysis &Unit) {
@@ -69,7 +80,7 @@ private:
     const SourceManager &SM = Ctx.getSourceManager();
     D.Rule = C.Info.Rule.str();
     D.Level = C.Info.Level;
-    D.Function = functionSignature(F);
+    D.Function = F ? functionSignature(F) : "";
     SourceLocation Loc = SM.getFileLoc(D.Loc);
     if (Loc.isInvalid() || SM.isInSystemHeader(Loc) ||
         !Seen.insert({D.Rule, Loc.getRawEncoding()}).second)
@@ -101,6 +112,7 @@ analyzeTranslationUnit(ASTContext &Ctx, const ModelSet &Models,
   Unit.run([&](const FunctionDecl *F, StorageFlow &Flow) {
     Diagnostics.check(F, Flow, Unit);
   });
+  Diagnostics.checkUnit(Unit);
   AnalyzerResult Result = Diagnostics.take(Unit);
   if (Options.ExportsSummaries)
     Result.Summaries = Unit.exportSummaries();

@@ -15,6 +15,8 @@
 
 namespace tensorscope {
 
+struct UnitFacts;
+
 /// A dataflow and what it runs on.
 struct OwnedFlow {
   FunctionFacts Facts;
@@ -36,10 +38,21 @@ struct CheckInput {
   std::function<const BorrowFindings &()> Borrows;
 };
 
+/// A finding of the whole translation unit, and the function it is in, if any.
+struct UnitFinding {
+  FlowFinding Finding;
+  const clang::FunctionDecl *In = nullptr;
+};
+
+/// A query over each function, one over the translation unit, or both; null
+/// for none.
 struct Check {
   CheckInfo Info;
   std::vector<FlowFinding> (*Find)(CheckInput &Input);
   Diagnostic (*Describe)(const FlowFinding &F);
+  std::vector<UnitFinding> (*FindInUnit)(const UnitFacts &Facts,
+                                         const clang::ASTContext &Ctx) =
+      nullptr;
 };
 
 /// Sorted by rule.
@@ -59,6 +72,7 @@ Diagnostic describeContradictedModel(const FlowFinding &F);
 Diagnostic describeDiscardedScopeResult(const FlowFinding &F);
 Diagnostic describeLongLivedInScope(const FlowFinding &F);
 Diagnostic describeRawHandleLeak(const FlowFinding &F);
+Diagnostic describeReferenceCycle(const FlowFinding &F);
 Diagnostic describeUnbalancedSession(const FlowFinding &F);
 Diagnostic describeUnretainedEscape(const FlowFinding &F);
 Diagnostic describeUnscopedLoop(const FlowFinding &F);
@@ -73,6 +87,10 @@ Diagnostic describeDanglingDataPtr(const FlowFinding &F);
 
 /// What a dangling finding says, for a check's words.
 FlowFinding danglingFinding(const BorrowFinding &B);
+std::vector<UnitFinding> findReferenceCycles(const UnitFacts &Facts,
+                                             const clang::ASTContext &Ctx);
+std::vector<UnitFinding> findSavedPointers(const UnitFacts &Facts,
+                                           const clang::ASTContext &Ctx);
 
 /// A diagnostic with the finding's place and confidence and a note for each
 /// step; the caller adds rule, level and function.

@@ -235,6 +235,12 @@ Diagnostic describeRawHandleLeak(const FlowFinding &F) {
   if (What == "use")
     return makeDiagnostic(F, Name + " is used after what it points to was "
                                     "freed");
+  if (What == "context")
+    return makeDiagnostic(
+        F,
+        "what this pointer points to is freed in 'backward' alone: a forward "
+        "pass without one leaks it, and two free it twice; save an object "
+        "that owns it");
   if (What == "array" || What == "single")
     return makeDiagnostic(
         F, Name + " was made by '" + (What == "array" ? "new[]" : "new") +

@@ -41,7 +41,11 @@ llvm::ArrayRef<Check> checkTable() {
       {{"raw-handle-leak", 0,
         "Finds raw pointers that own tensors and are lost, freed twice, or "
         "used after they were freed."},
-       findRawHandleLeaks, describeRawHandleLeak},
+       findRawHandleLeaks, describeRawHandleLeak, findSavedPointers},
+      {{"reference-cycle", 1,
+        "Finds hooks, callbacks and saved outputs that own the tensor or the "
+        "module that owns them."},
+       /*Find=*/nullptr, describeReferenceCycle, findReferenceCycles},
       {{"unbalanced-session", 1,
         "Finds sessions that are not stopped where they were started, on every "
         "path."},
@@ -127,6 +131,9 @@ static std::string noteText(const FlowStep &S) {
     return "the last pointer to it is set here";
   case FlowStepKind::GivenBack:
     return "freed here" + Through;
+
+  case FlowStepKind::Declared:
+    return "declared here";
   }
   return "";
 }

@@ -34,9 +34,22 @@ public:
     return true;
   }
 
+  bool VisitVarDecl(VarDecl *V) {
+    if (V->hasGlobalStorage() && !V->isStaticLocal() &&
+        !V->getDeclContext()->isDependentContext() && !V->isInvalidDecl())
+      Variables.push_back(V);
+    return true;
+  }
+
+  std::vector<const VarDecl *> Variables;
   std::vector<const FunctionDecl *> Functions;
   std::vector<const FunctionDecl *> Lambdas;
 };
+
+bool isLambda(const FunctionDecl *F) {
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  return Method && Method->getParent()->isLambda();
+}
 
 } // namespace
 
@@ -53,13 +66,10 @@ void UnitAnalysis::run(const Visitor &Visit) {
     if (Loc.isValid() && !SM.isInSystemHeader(Loc) && !opensLibrary(D, SM))
       Collector.TraverseDecl(D);
   }
-  auto IsLambda = [](const FunctionDecl *F) {
-    const auto *Method = dyn_cast<CXXMethodDecl>(F);
-    return Method && Method->getParent()->isLambda();
-  };
   for (const FunctionDecl *F : Collector.Functions)
-    if (!IsLambda(F))
+    if (!isLambda(F))
       analyzeWithCallees(F, Visit);
+  Variables = std::move(Collector.Variables);
   // Lambdas that no walk met run somewhere else: on a thread, in a callback.
   for (const FunctionDecl *F : Collector.Lambdas)
     if (!Unit.WalkedInPlace.contains(definitionOf(F)))
@@ -82,8 +92,11 @@ void UnitAnalysis::analyzeWithCallees(const FunctionDecl *F,
   std::vector<std::pair<const FunctionDecl *, unsigned>> Stack;
   auto Push = [&](const FunctionDecl *G) {
     G = definitionOf(G);
-    if (G && Started.insert(G).second && isAnalyzable(G))
-      Stack.push_back({G, 0});
+    if (!G || !Started.insert(G).second || !isAnalyzable(G))
+      return;
+    Stack.push_back({G, 0});
+    if (!isLambda(G))
+      Bodies.push_back(G);
   };
   Push(F);
   while (!Stack.empty()) {
@@ -187,6 +200,10 @@ SummaryFile UnitAnalysis::exportSummaries() const {
     return A.Usr < B.Usr;
   });
   return File;
+}
+
+UnitFacts UnitAnalysis::unitFacts() {
+  return collectUnitFacts(Unit, Bodies, Variables);
 }
 
 const Summary *UnitAnalysis::summary(const FunctionDecl *F) {

@@ -8,6 +8,7 @@
 #include "checks/Check.h"
 #include "dataflow/FactsGenerator.h"
 #include "dataflow/StorageFlow.h"
+#include "dataflow/UnitFacts.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tensorscope {
@@ -35,6 +36,8 @@ public:
   const BorrowFindings &borrows(const clang::FunctionDecl *F) {
     return Borrows.findings(F);
   }
+  /// What \c run met, without paths.
+  UnitFacts unitFacts();
 
   const Summary *summary(const clang::FunctionDecl *F) override;
   const Summary *elsewhere(const clang::FunctionDecl *F) override;
@@ -76,6 +79,9 @@ private:
   llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<OwnershipSummary>>
       Ownership;
   unsigned OwnershipDepth = 0;
+  /// Functions with a body, without lambdas, and variables outside of them.
+  std::vector<const clang::FunctionDecl *> Bodies;
+  std::vector<const clang::VarDecl *> Variables;
   llvm::DenseSet<const clang::FunctionDecl *> Started;
   llvm::DenseMap<const clang::FunctionDecl *, llvm::SmallVector<CallFrom, 2>>
       Calls;

@@ -39,6 +39,8 @@ enum class FlowStepKind {
   Lost,
   Overwritten,
   GivenBack,
+
+  Declared,
 };
 
 struct FlowStep {

@@ -4,6 +4,9 @@
 
 #include <ATen/ivalue.h>
 
+#include <string>
+#include <unordered_map>
+
 namespace torch {
 
 using namespace at;
@@ -70,6 +73,22 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors = 
 variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs = {},
                    std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                    bool allow_unused = false);
+
+struct AutogradContext {
+  std::unordered_map<std::string, at::IValue> saved_data;
+  void save_for_backward(variable_list to_save);
+  void mark_dirty(const variable_list& inputs);
+  void mark_non_differentiable(const variable_list& outputs);
+  variable_list get_saved_variables() const;
+};
+template <class T>
+struct Function {
+  template <typename X = T, typename... Args>
+  static auto apply(Args&&... args) {
+    return X::forward(static_cast<AutogradContext*>(nullptr), std::forward<Args>(args)...);
+  }
+};
+
 }  // namespace autograd
 
 template <typename Value, typename... SaveToArgs>
