@@ -13,6 +13,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/ReferenceCycle.cpp
     checks/Registry.cpp
     checks/SavedPointers.cpp
+    checks/StaticDeviceTensor.cpp
     checks/UnbalancedSession.cpp
     checks/UnitAnalysis.cpp
     checks/UnretainedEscape.cpp

@@ -73,6 +73,7 @@ Diagnostic describeDiscardedScopeResult(const FlowFinding &F);
 Diagnostic describeLongLivedInScope(const FlowFinding &F);
 Diagnostic describeRawHandleLeak(const FlowFinding &F);
 Diagnostic describeReferenceCycle(const FlowFinding &F);
+Diagnostic describeStaticDeviceTensor(const FlowFinding &F);
 Diagnostic describeUnbalancedSession(const FlowFinding &F);
 Diagnostic describeUnretainedEscape(const FlowFinding &F);
 Diagnostic describeUnscopedLoop(const FlowFinding &F);
@@ -91,6 +92,8 @@ std::vector<UnitFinding> findReferenceCycles(const UnitFacts &Facts,
                                              const clang::ASTContext &Ctx);
 std::vector<UnitFinding> findSavedPointers(const UnitFacts &Facts,
                                            const clang::ASTContext &Ctx);
+std::vector<UnitFinding> findStaticDeviceTensors(const UnitFacts &Facts,
+                                                 const clang::ASTContext &Ctx);
 
 /// A diagnostic with the finding's place and confidence and a note for each
 /// step; the caller adds rule, level and function.

@@ -46,6 +46,10 @@ llvm::ArrayRef<Check> checkTable() {
         "Finds hooks, callbacks and saved outputs that own the tensor or the "
         "module that owns them."},
        /*Find=*/nullptr, describeReferenceCycle, findReferenceCycles},
+      {{"static-device-tensor", 1,
+        "Finds tensors that may be on a device and are destroyed when the "
+        "program ends."},
+       /*Find=*/nullptr, describeStaticDeviceTensor, findStaticDeviceTensors},
       {{"unbalanced-session", 1,
         "Finds sessions that are not stopped where they were started, on every "
         "path."},
@@ -131,9 +135,6 @@ static std::string noteText(const FlowStep &S) {
     return "the last pointer to it is set here";
   case FlowStepKind::GivenBack:
     return "freed here" + Through;
-
-  case FlowStepKind::Declared:
-    return "declared here";
   }
   return "";
 }

@@ -40,7 +40,6 @@ enum class FlowStepKind {
   Overwritten,
   GivenBack,
 
-  Declared,
 };
 
 struct FlowStep {
