@@ -15,6 +15,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/SavedPointers.cpp
     checks/StaticDeviceTensor.cpp
     checks/UnbalancedSession.cpp
+    checks/UnboundedContainer.cpp
     checks/UnitAnalysis.cpp
     checks/UnretainedEscape.cpp
     checks/UnscopedLoop.cpp

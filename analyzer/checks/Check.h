@@ -75,6 +75,7 @@ Diagnostic describeRawHandleLeak(const FlowFinding &F);
 Diagnostic describeReferenceCycle(const FlowFinding &F);
 Diagnostic describeStaticDeviceTensor(const FlowFinding &F);
 Diagnostic describeUnbalancedSession(const FlowFinding &F);
+Diagnostic describeUnboundedContainer(const FlowFinding &F);
 Diagnostic describeUnretainedEscape(const FlowFinding &F);
 Diagnostic describeUnscopedLoop(const FlowFinding &F);
 Diagnostic describeUseAfterRelease(const FlowFinding &F);
@@ -93,6 +94,8 @@ std::vector<UnitFinding> findReferenceCycles(const UnitFacts &Facts,
 std::vector<UnitFinding> findSavedPointers(const UnitFacts &Facts,
                                            const clang::ASTContext &Ctx);
 std::vector<UnitFinding> findStaticDeviceTensors(const UnitFacts &Facts,
+                                                 const clang::ASTContext &Ctx);
+std::vector<UnitFinding> findUnboundedContainers(const UnitFacts &Facts,
                                                  const clang::ASTContext &Ctx);
 
 /// A diagnostic with the finding's place and confidence and a note for each

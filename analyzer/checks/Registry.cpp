@@ -54,6 +54,9 @@ llvm::ArrayRef<Check> checkTable() {
         "Finds sessions that are not stopped where they were started, on every "
         "path."},
        findUnbalancedSessions, describeUnbalancedSession},
+      {{"unbounded-container", 2,
+        "Finds long-lived containers of tensors that only grow."},
+       /*Find=*/nullptr, describeUnboundedContainer, findUnboundedContainers},
       {{"unretained-escape", 0,
         "Finds tensors stored where they outlive the scope that releases "
         "them."},

@@ -328,6 +328,7 @@ public:
       auto scores = with_torch([&] { return torch::softmax(net->forward(job->data), -1); });
       std::lock_guard<std::mutex> lock(mutex);
       results.push_back(std::move(scores));
+      // CHECK-MESSAGES: :[[@LINE-1]]:15: warning: 'results' grows each time 'run' runs, and nothing in this file takes a tensor out of it; limit its size, or empty it when its tensors have been used [tensorscope-unbounded-container]
     }
   }
   void runWithNoScope() {
