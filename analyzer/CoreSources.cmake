@@ -20,6 +20,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/UnretainedEscape.cpp
     checks/UnscopedLoop.cpp
     checks/UseAfterRelease.cpp
+    checks/ViewKeepsStorage.cpp
     dataflow/AssumptionFacts.cpp
     dataflow/BlobBuffers.cpp
     dataflow/BlobExtents.cpp

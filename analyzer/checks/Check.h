@@ -79,6 +79,7 @@ Diagnostic describeUnboundedContainer(const FlowFinding &F);
 Diagnostic describeUnretainedEscape(const FlowFinding &F);
 Diagnostic describeUnscopedLoop(const FlowFinding &F);
 Diagnostic describeUseAfterRelease(const FlowFinding &F);
+Diagnostic describeViewKeepsStorage(const FlowFinding &F);
 
 std::vector<FlowFinding> findBlobExtents(CheckInput &Input);
 std::vector<FlowFinding> findDanglingBlobs(CheckInput &Input);
@@ -97,6 +98,8 @@ std::vector<UnitFinding> findStaticDeviceTensors(const UnitFacts &Facts,
                                                  const clang::ASTContext &Ctx);
 std::vector<UnitFinding> findUnboundedContainers(const UnitFacts &Facts,
                                                  const clang::ASTContext &Ctx);
+std::vector<UnitFinding> findViewsThatKeep(const UnitFacts &Facts,
+                                           const clang::ASTContext &Ctx);
 
 /// A diagnostic with the finding's place and confidence and a note for each
 /// step; the caller adds rule, level and function.

@@ -67,6 +67,9 @@ llvm::ArrayRef<Check> checkTable() {
       {{"use-after-release", 0,
         "Finds uses of a tensor after it was released or its scope ended."},
        findUsesAfterRelease, describeUseAfterRelease},
+      {{"view-keeps-storage", 2,
+        "Finds small views that are kept and keep a big storage alive."},
+       /*Find=*/nullptr, describeViewKeepsStorage, findViewsThatKeep},
   };
   return Table;
 }
