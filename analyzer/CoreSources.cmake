@@ -45,11 +45,19 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/ExpressionFacts.cpp
     dataflow/FactsDump.cpp
     dataflow/FactsGenerator.cpp
+    dataflow/GradientCalls.cpp
+    dataflow/GradientFacts.cpp
+    dataflow/GradientFates.cpp
+    dataflow/GradientFlow.cpp
+    dataflow/GradientGrowth.cpp
+    dataflow/GradientSummaryBuilder.cpp
+    dataflow/GradientUnit.cpp
     dataflow/GuardComparisons.cpp
     dataflow/LongLivedFacts.cpp
     dataflow/LoopFacts.cpp
     dataflow/ModelClaims.cpp
     dataflow/ModelFacts.cpp
+    dataflow/ModuleParameters.cpp
     dataflow/MoveFacts.cpp
     dataflow/OwnershipBranches.cpp
     dataflow/OwnershipCalls.cpp
@@ -88,8 +96,8 @@ set(TENSORSCOPE_CORE_SOURCES
 )
 
 # The model files, as string literals of one source.
-set(TENSORSCOPE_MODEL_FILES model/data/handles.yml model/data/memory.yml model/data/runtime.yml model/data/std.yml
-    model/data/torch.yml)
+set(TENSORSCOPE_MODEL_FILES model/data/autograd.yml model/data/handles.yml model/data/memory.yml
+    model/data/runtime.yml model/data/std.yml model/data/torch.yml)
 set(TENSORSCOPE_BUILTIN_MODELS "${CMAKE_CURRENT_BINARY_DIR}/BuiltinModels.cpp")
 set(model_rows "")
 foreach(model_file IN LISTS TENSORSCOPE_MODEL_FILES)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/UnitAnalysis.h"
 
+#include "dataflow/GradientSummaryBuilder.h"
 #include "dataflow/ModelClaims.h"
 #include "dataflow/ProgramSummaries.h"
 #include "dataflow/OwnershipFlow.h"
@@ -123,8 +124,36 @@ void UnitAnalysis::analyze(const FunctionDecl *F, const Visitor &Visit) {
   Summaries[F] = std::make_unique<Summary>(buildSummary(Flow));
   if (Facts.Claim)
     settleByClaim(*Summaries[F], *Facts.Claim);
+  followGradients(F, Facts);
   collectCalls(F, Flow);
   Visit(F, Flow);
+  Gradients.reset();
+}
+
+/// True for a summary that gives out a tensor which was made in no scope.
+static bool givesOut(const Summary &S) {
+  return llvm::any_of(S.Stores, [](const SummaryStore &Store) {
+    return llvm::any_of(Store.Sources, [](const SummarySource &Source) {
+      return Source.Kind == SourceKind::New && !Source.IsMadeInScope &&
+             !Source.IsRetained;
+    });
+  });
+}
+
+void UnitAnalysis::followGradients(const FunctionDecl *F,
+                                   FunctionFacts &Facts) {
+  Gradients =
+      std::make_unique<GradientFlow>(Facts, Unit.Parameters, Options.StepLimit);
+  if (!Gradients->run()) {
+    Gradients.reset();
+    return;
+  }
+  Summaries[F]->Gradients = buildGradientSummary(*Gradients);
+  AllGradients.collect(F, *Gradients);
+  AllGradients.UsesGradients = Unit.UsesGradients;
+  AllGradients.MayFreeze = Unit.MayFreeze;
+  if (givesOut(*Summaries[F]))
+    AllGradients.noteGivingOut(F);
 }
 
 void UnitAnalysis::collectCalls(const FunctionDecl *Caller,

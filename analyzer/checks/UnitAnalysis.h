@@ -7,6 +7,7 @@
 
 #include "checks/Check.h"
 #include "dataflow/FactsGenerator.h"
+#include "dataflow/GradientUnit.h"
 #include "dataflow/StorageFlow.h"
 #include "dataflow/UnitFacts.h"
 #include "llvm/ADT/MapVector.h"
@@ -38,6 +39,10 @@ public:
   }
   /// What \c run met, without paths.
   UnitFacts unitFacts();
+  /// Autograd's graphs in the function that is visited; null past a budget.
+  GradientFlow *gradients() { return Gradients.get(); }
+  /// Complete when all functions have been visited.
+  const GradientUnit &gradientUnit() const { return AllGradients; }
 
   const Summary *summary(const clang::FunctionDecl *F) override;
   const Summary *elsewhere(const clang::FunctionDecl *F) override;
@@ -58,6 +63,7 @@ private:
 
   void analyze(const clang::FunctionDecl *F, const Visitor &Visit);
   void analyzeWithCallees(const clang::FunctionDecl *F, const Visitor &Visit);
+  void followGradients(const clang::FunctionDecl *F, FunctionFacts &Facts);
   void collectCalls(const clang::FunctionDecl *Caller, StorageFlow &Flow);
   bool isAnalyzable(const clang::FunctionDecl *F);
 
@@ -83,6 +89,8 @@ private:
   std::vector<const clang::FunctionDecl *> Bodies;
   std::vector<const clang::VarDecl *> Variables;
   llvm::DenseSet<const clang::FunctionDecl *> Started;
+  std::unique_ptr<GradientFlow> Gradients;
+  GradientUnit AllGradients;
   llvm::DenseMap<const clang::FunctionDecl *, llvm::SmallVector<CallFrom, 2>>
       Calls;
 };

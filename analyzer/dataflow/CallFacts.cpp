@@ -44,6 +44,7 @@ void FactsBuilder::visitCall(const CallSite &C) {
   if (C.Object && C.Callee->getOverloadedOperator() == OO_Equal &&
       carries(C.Object->getType())) {
     visitHandleAssignment(C);
+    noteElementStore(C);
     // What is assigned on, as in `a = b = value`, is looked at.
     if (C.ObjectPlace != NoPlace && !Top->Body->Discarded.contains(C.E))
       on(FactKind::Read, Out.Places.root(C.ObjectPlace), C.E);
@@ -59,10 +60,12 @@ void FactsBuilder::visitCall(const CallSite &C) {
     }
     return;
   }
-  if (const FunctionModel *M = Unit.Api.find(C.Callee))
+  if (const FunctionModel *M = Unit.Api.find(C.Callee)) {
     applyModel(*M, C);
-  else
+    noteGradients(C, *M);
+  } else {
     visitUserCall(C);
+  }
 }
 
 static bool opensScope(const FunctionModel &M) {
@@ -73,9 +76,13 @@ static bool opensScope(const FunctionModel &M) {
 
 void FactsBuilder::visitUserCall(const CallSite &C) {
   LoopID Loop = loopOf(C.E);
+  size_t CallIndex = Out.Blocks[Cur].Facts.size();
   Fact &Call = emit(FactKind::Call, C.E);
   Call.Callee = C.Callee;
   Call.Loop = Loop;
+  noteCall(C, C.Callee);
+  if (Unit.Api.gradients(C.Callee) == GradientRole::Thread)
+    noteThread(C);
   bool IsKnown = !mayRunOverride(C.Callee, C.Object, C.E);
   const FunctionDecl *Body = IsKnown ? definitionOf(C.Callee) : nullptr;
   const FunctionModel *Said = Unit.Api.annotated(C.Callee);
@@ -89,7 +96,7 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
   }
   if (Body)
     if (const Summary *S = Unit.Summaries.summary(Body)) {
-      Out.Blocks[Cur].Facts.back().Value = S->WorksInLoop;
+      Out.Blocks[Cur].Facts[CallIndex].Value = S->WorksInLoop;
       applySummary(*S, C);
       return;
     }
@@ -248,7 +255,9 @@ void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
   }
   if (S.CollectsGarbage)
     collectGarbage(C);
+  auto Prepared = prepareGradients(S, C);
   applyStores(S.Stores, C, NoPlace);
+  applyGradients(S, C, NoPlace, Prepared);
   if (S.Reference) {
     setValue(C.E, resolve(*S.Reference, C, NoPlace));
     return;
@@ -258,6 +267,7 @@ void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
   PlaceID Result = temporary(C.E);
   emit(FactKind::Null, C.E).Dst = Result;
   applyStores(S.Result, C, Result);
+  applyGradients(S, C, Result, Prepared);
   Out.Places[Result].IsOneOf = C.E->isLValue();
   setValue(C.E, Result);
 }
@@ -377,6 +387,7 @@ void FactsBuilder::applyUnknown(const CallSite &C, const FunctionModel *Said) {
   if (!SaysResult && carries(C.E->getType()) && C.E->isPRValue() &&
       !C.E->getType()->isPointerType())
     createResult(C, /*IsAssumed=*/true);
+  noteUnknownForward(C);
 }
 
 void FactsBuilder::createResult(const CallSite &C, bool IsAssumed) {

@@ -54,8 +54,10 @@ void FactsBuilder::constructPlain(const CallSite &C) {
                                : nullptr;
   for (const Effect &E :
        M ? llvm::ArrayRef<Effect>(M->Effects) : llvm::ArrayRef<Effect>())
-    if (E.Kind == EffectKind::RunOnThread)
+    if (E.Kind == EffectKind::RunOnThread) {
       runOnThread(C.Args);
+      noteThread(C);
+    }
   const FunctionDecl *Body = definitionOf(C.Callee);
   if (Body && !isLibraryDecl(Body, Unit.Ctx.getSourceManager()))
     if (const Summary *S = Unit.Summaries.summary(Body))

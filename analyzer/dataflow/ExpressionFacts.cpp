@@ -289,6 +289,8 @@ void FactsBuilder::declareVariable(const VarDecl *V, const Stmt *At) {
   QualType T = V->getType();
   Aliases.erase(V);
   noteLongLived(V, At);
+  if (declareModeGuard(V, At))
+    return;
   if (!T->isReferenceType() && !T->isPointerType()) {
     TypeRole Role = Unit.Types.role(T);
     if (Role == TypeRole::Scope || Role == TypeRole::Session) {

@@ -5,6 +5,7 @@
 #ifndef TENSORSCOPE_DATAFLOW_FACTS_H
 #define TENSORSCOPE_DATAFLOW_FACTS_H
 
+#include "dataflow/GradientEvent.h"
 #include "dataflow/Places.h"
 #include "dataflow/Summary.h"
 #include "model/FunctionModel.h"
@@ -68,6 +69,9 @@ enum class FactKind {
   AssumeOutcome, ///< At, or the call of Variable, failed (IsWeak: perhaps)
   AssumeNull,    ///< Src is null (IsWeak: perhaps)
   CatchFrom,     ///< an exception that the call At threw is caught
+
+  Gradient, ///< what autograd does: Event says it
+
 };
 
 struct Fact {
@@ -90,6 +94,10 @@ struct Fact {
   bool IsThrough = false;
   /// Create: a callee made it while a scope was open there.
   bool IsMadeInScope = false;
+
+  /// Gradient: which of the function's events.
+  unsigned Event = 0;
+
   const clang::Stmt *At = nullptr;
   /// Call, and what a callee did: which one.
   const clang::FunctionDecl *Callee = nullptr;
@@ -135,6 +143,10 @@ struct ScopeInfo {
 struct LoopInfo {
   clang::SourceLocation Loc;
   LoopID Outer = NoLoop;
+
+  /// The statement; none for a loop in a call.
+  const clang::Stmt *Text = nullptr;
+
   /// Runs a small constant number of times, or once for each layer.
   bool IsSmall = false;
   bool IsOverModules = false;
@@ -186,6 +198,10 @@ struct FunctionFacts {
 
   /// An object's end may stop a session.
   bool HasStoppers = false;
+
+  /// What autograd does; the first one is none.
+  std::vector<GradientEvent> Gradients = std::vector<GradientEvent>(1);
+
   /// Over a budget, or built on code with errors: no result.
   bool IsIncomplete = false;
 };

@@ -9,7 +9,8 @@
 // StandingFacts.cpp (variables that stand for conditions), SharingFacts.cpp
 // (places that name one object), RarityFacts.cpp (how often a call runs),
 // LongLivedFacts.cpp (models and their kind), OwnershipFacts.cpp and
-// OwnershipCalls.cpp and OwnershipBranches.cpp (raw pointers that own).
+// OwnershipCalls.cpp and OwnershipBranches.cpp (raw pointers that own),
+// GradientFacts.cpp and GradientCalls.cpp (autograd).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -90,6 +91,9 @@ const clang::Expr *conditionOf(const clang::Stmt *Branch);
 bool readsOnlyVariables(
     const clang::Expr *E,
     llvm::SmallVector<const clang::ValueDecl *, 2> &Variables);
+
+/// The member function `forward` of the class that a holder's type names.
+const clang::FunctionDecl *heldForward(const clang::Expr *Holder);
 
 class FactsBuilder : public clang::ConstStmtVisitor<FactsBuilder> {
 public:
@@ -333,6 +337,37 @@ private:
   bool isAskedElsewhere(const clang::SwitchStmt *Switch) const;
   void assumeCase(const clang::SwitchStmt *Switch, const clang::Stmt *Label);
 
+  // Autograd.
+  GradientEvent &gradient(GradientKind Kind, PlaceID Dst,
+                          const clang::Stmt *At);
+  std::optional<bool> constantBool(const clang::Expr *E) const;
+  void collectOperands(const CallSite &C, GradientEvent &E, bool WithObject);
+  void takeIn(PlaceID P, const CallSite &C, bool WithObject);
+  void deriveResult(const CallSite &C, const FunctionModel &M);
+  bool applyGradientOption(const CallSite &C);
+  void walkBack(const CallSite &C, GradientRole Role);
+  void setLeaf(const CallSite &C);
+  void setModuleMode(const CallSite &C, bool Evaluates);
+  void noteGradients(const CallSite &C, const FunctionModel &M);
+  void runModule(const CallSite &C, GradientRole Role);
+  void noteUnknownForward(const CallSite &C);
+  bool runsForward(const CallSite &C) const;
+  llvm::SmallVector<PlaceID, 4> prepareGradients(const Summary &S,
+                                                 const CallSite &C);
+  void storeGradient(const GradientStore &Store, PlaceID Value,
+                     const CallSite &C, PlaceID Result);
+  void applyGradients(const Summary &S, const CallSite &C, PlaceID Result,
+                      llvm::ArrayRef<PlaceID> Prepared);
+  void noteInsertion(const CallSite &C, PlaceID Into);
+  void noteElementStore(const CallSite &C);
+  std::optional<GradientMode> modeOfGuard(clang::QualType T,
+                                          const clang::Expr *Init,
+                                          unsigned Depth);
+  bool declareModeGuard(const clang::VarDecl *V, const clang::Stmt *At);
+  void leaveModeGuard(const clang::VarDecl *V, const clang::Stmt *At);
+  void noteThread(const CallSite &C, bool InheritsMode = false);
+  void noteCall(const CallSite &C, const clang::FunctionDecl *Callee);
+
   UnitContext &Unit;
   FunctionFacts &Out;
   const bool FollowsExceptions;
@@ -351,6 +386,9 @@ private:
   llvm::DenseMap<const clang::VarDecl *, ScopeID> Guards;
   std::vector<llvm::FoldingSetNodeID> GuardKeys;
   std::vector<llvm::FoldingSetNodeID> ComparedSubjects;
+  llvm::DenseSet<const clang::VarDecl *> ModeGuards;
+  /// The tensor that a temporary is a view of.
+  llvm::DenseMap<PlaceID, PlaceID> ViewOf;
 };
 
 } // namespace tensorscope

@@ -10,6 +10,8 @@ namespace tensorscope {
 
 static llvm::StringRef kindName(FactKind Kind) {
   switch (Kind) {
+  case FactKind::Gradient:
+    return "gradient";
   case FactKind::CollectGarbage:
     return "collect-garbage";
   case FactKind::SessionForget:

@@ -277,6 +277,7 @@ static bool hasUserDestructor(const CXXRecordDecl *Class,
 }
 
 void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
+  leaveModeGuard(V, At);
   if (auto It = Guards.find(V); It != Guards.end()) {
     endScope(It->second, NoPlace, At);
     return;

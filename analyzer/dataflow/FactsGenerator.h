@@ -5,6 +5,7 @@
 #define TENSORSCOPE_DATAFLOW_FACTSGENERATOR_H
 
 #include "dataflow/Facts.h"
+#include "dataflow/ModuleParameters.h"
 #include "dataflow/Summary.h"
 #include "model/ApiModel.h"
 #include "utils/BodyIndex.h"
@@ -20,7 +21,8 @@ public:
               SummaryProvider &Summaries, unsigned SmallLoopBound,
               unsigned BlockLimit)
       : Ctx(Ctx), Types(Models, Ctx.getSourceManager()),
-        Api(Models, Types, Ctx.getSourceManager()), Summaries(Summaries),
+        Api(Models, Types, Ctx.getSourceManager()),
+        Parameters(Api, Ctx.getSourceManager()), Summaries(Summaries),
         SmallLoopBound(SmallLoopBound), BlockLimit(BlockLimit) {}
 
   /// Null when Clang can't build one.
@@ -31,6 +33,7 @@ public:
   clang::ASTContext &Ctx;
   TypeModel Types;
   ApiModel Api;
+  ModuleParameters Parameters;
   SummaryProvider &Summaries;
   const unsigned SmallLoopBound;
   const unsigned BlockLimit;
@@ -38,6 +41,11 @@ public:
   llvm::DenseSet<const clang::FunctionDecl *> WalkedInPlace;
   /// Whether a function's result, or what it sets, may be a new owner.
   llvm::DenseMap<const clang::FunctionDecl *, bool> MayAcquire;
+
+  /// Backward, or an optimizer's step, is called somewhere.
+  bool UsesGradients = false;
+  /// Parameters may be told to need no gradient somewhere.
+  bool MayFreeze = false;
 
 private:
   std::map<std::pair<const clang::FunctionDecl *, bool>,

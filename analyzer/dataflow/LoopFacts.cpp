@@ -63,6 +63,7 @@ LoopID FactsBuilder::loopFor(const Stmt *Loop) {
     return It->second;
   LoopInfo Info;
   Info.Loc = Loop->getBeginLoc();
+  Info.Text = Loop;
   Info.Outer = loopFor(Top->Body->OuterLoop.lookup(Loop));
   auto Count = constantIterations(Loop, *Top->Body, Unit.Ctx);
   Info.IsOverModules = isOverModules(Loop);

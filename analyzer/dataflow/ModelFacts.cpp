@@ -42,8 +42,7 @@ void FactsBuilder::applyUses(const CallSite &C) {
     useArgument(Arg, valueOf(Arg), C.E);
 }
 
-/// The member function `forward` of the class that a holder's type names.
-static const FunctionDecl *heldForward(const Expr *Holder) {
+const FunctionDecl *heldForward(const Expr *Holder) {
   const CXXRecordDecl *RD =
       Holder ? Holder->getType()->getAsCXXRecordDecl() : nullptr;
   while (RD && !isa<ClassTemplateSpecializationDecl>(RD))
@@ -91,6 +90,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     break;
   case EffectKind::Insert:
     insertArguments(C, P);
+    noteInsertion(C, P);
     break;
   case EffectKind::Clear:
   case EffectKind::Reset:
@@ -118,8 +118,10 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     runOnce(C, E);
     break;
   case EffectKind::RunForward:
-    if (const FunctionDecl *F = heldForward(C.Object))
+    if (const FunctionDecl *F = heldForward(C.Object)) {
       emit(FactKind::Call, C.E).Callee = F;
+      noteCall(C, F);
+    }
     break;
   case EffectKind::BeginSession:
     startSession(C.E, nullptr);
@@ -132,6 +134,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
     break;
   case EffectKind::RunOnThread:
     runOnThread(C.Args);
+    noteThread(C);
     break;
   case EffectKind::EndScope:
     endScopeByCall(C, E);

@@ -11,10 +11,7 @@ static constexpr unsigned MaxStates = 8;
 /// A function with more facts may take more steps, in proportion.
 static constexpr size_t UsualFacts = 6250;
 
-/// Numbers of blocks in reverse post order, so that a block runs after those
-/// that lead to it. Of the ways on, the last is gone first: a loop's body is its
-/// condition's first successor, and comes before what follows the loop.
-static std::vector<unsigned> reversePostOrder(const FunctionFacts &F) {
+std::vector<unsigned> reversePostOrder(const FunctionFacts &F) {
   std::vector<unsigned> Number(F.Blocks.size(), F.Blocks.size());
   std::vector<std::pair<BlockID, unsigned>> Stack{{F.Entry, 0}};
   std::vector<bool> Seen(F.Blocks.size());

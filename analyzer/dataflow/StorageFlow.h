@@ -14,6 +14,11 @@
 
 namespace tensorscope {
 
+/// Numbers of blocks in reverse post order, so that a block runs after those
+/// that lead to it. Of the ways on, the last is gone first: a loop's body is its
+/// condition's first successor, and comes before what follows the loop.
+std::vector<unsigned> reversePostOrder(const FunctionFacts &F);
+
 class StorageFlow {
 public:
   StorageFlow(FunctionFacts &Facts, unsigned StepLimit)

@@ -5,7 +5,7 @@
 #ifndef TENSORSCOPE_DATAFLOW_SUMMARY_H
 #define TENSORSCOPE_DATAFLOW_SUMMARY_H
 
-#include "dataflow/Places.h"
+#include "dataflow/GradientSummary.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/Expr.h"
 #include "llvm/ADT/SmallVector.h"
@@ -13,24 +13,6 @@
 #include <vector>
 
 namespace tensorscope {
-
-/// One step from a place to what lies in it: Field, Part or Element.
-struct PathStep {
-  PlaceKind Kind = PlaceKind::Element;
-  const clang::FieldDecl *Field = nullptr;
-  unsigned Number = 0; ///< of a Part
-  bool IsHandle = false;
-};
-
-enum class PathRoot { Param, This, Global, Result };
-
-/// A place as a function's interface names it.
-struct Path {
-  PathRoot Root = PathRoot::Param;
-  unsigned Param = 0;
-  const clang::ValueDecl *Global = nullptr;
-  llvm::SmallVector<PathStep, 2> Steps;
-};
 
 /// One step of how something comes about in a callee, by text: its file may not
 /// be part of the translation unit.
@@ -105,6 +87,8 @@ struct Summary {
   /// It makes a tensor with no scope open that does not leave it, outside its
   /// own loops.
   bool MakesInside = false;
+
+  GradientSummary Gradients;
 };
 
 /// What a function does to the raw pointers of its caller.

@@ -32,60 +32,7 @@ TraceStep traceStepAt(const Stmt *At, const FunctionDecl *Callee,
   return Step;
 }
 
-namespace {
-
-class SummaryBuilder {
-public:
-  explicit SummaryBuilder(StorageFlow &Flow)
-      : Flow(Flow), F(Flow.facts()), Exit(Flow.exitStates()) {}
-
-  Summary build() {
-    collectUses();
-    collectScopedCreations();
-    collectStatuses();
-    collectStores();
-    findCreationInside();
-    collectForwards();
-    Result.Sessions = sessionEffect();
-    findWork();
-    if (F.Function->getReturnType()->isReferenceType() &&
-        F.Returned.size() == 1 && *F.Returned.begin() != NoPlace)
-      Result.Reference = pathOf(*F.Returned.begin());
-    Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State>) {
-      Result.MayEndScope |=
-          Fact.Kind == FactKind::ScopeForget && Fact.Scope == NoScope;
-    });
-    return std::move(Result);
-  }
-
-private:
-  std::optional<Path> pathOf(PlaceID P) const;
-  bool isInitialOf(const Value &V, PlaceID P) const;
-  void collectUses();
-  void collectScopedCreations();
-  void collectStatuses();
-  void collectStores();
-  void findCreationInside();
-  void collectForwards();
-  std::optional<Path> givenPath(const Fact &Given, llvm::ArrayRef<State> Before);
-  bool isOnEachPath(const Fact &At) const;
-  Trace traceOf(StorageID S) const;
-  SessionEffect sessionEffect() const;
-  void findWork();
-  SummaryStore storeFor(PlaceID P);
-  SummarySource sourceFor(StorageID S);
-  unsigned newIndex(StorageID S);
-  bool isScopeResult(StorageID S) const;
-
-  StorageFlow &Flow;
-  FunctionFacts &F;
-  llvm::ArrayRef<State> Exit;
-  Summary Result;
-  std::map<StorageID, unsigned> NewIndices;
-  std::set<StorageID> MadeInScope;
-};
-
-std::optional<Path> SummaryBuilder::pathOf(PlaceID P) const {
+std::optional<Path> pathOf(const FunctionFacts &F, PlaceID P) {
   Path Out;
   llvm::SmallVector<PathStep, 4> Reversed;
   for (; F.Places[P].Base != NoPlace; P = F.Places[P].Base) {
@@ -117,6 +64,61 @@ std::optional<Path> SummaryBuilder::pathOf(PlaceID P) const {
   Out.Global = static_cast<const ValueDecl *>(F.Places[P].Key);
   return Out;
 }
+
+namespace {
+
+class SummaryBuilder {
+public:
+  explicit SummaryBuilder(StorageFlow &Flow)
+      : Flow(Flow), F(Flow.facts()), Exit(Flow.exitStates()) {}
+
+  Summary build() {
+    collectUses();
+    collectScopedCreations();
+    collectStatuses();
+    collectStores();
+    findCreationInside();
+    collectForwards();
+    Result.Sessions = sessionEffect();
+    findWork();
+    if (F.Function->getReturnType()->isReferenceType() &&
+        F.Returned.size() == 1 && *F.Returned.begin() != NoPlace)
+      Result.Reference = pathOf(*F.Returned.begin());
+    Flow.forEachFact([&](const Fact &Fact, llvm::ArrayRef<State>) {
+      Result.MayEndScope |=
+          Fact.Kind == FactKind::ScopeForget && Fact.Scope == NoScope;
+    });
+    return std::move(Result);
+  }
+
+private:
+  std::optional<Path> pathOf(PlaceID P) const {
+    return tensorscope::pathOf(F, P);
+  }
+  bool isInitialOf(const Value &V, PlaceID P) const;
+  void collectUses();
+  void collectScopedCreations();
+  void collectStatuses();
+  void collectStores();
+  void findCreationInside();
+  void collectForwards();
+  std::optional<Path> givenPath(const Fact &Given, llvm::ArrayRef<State> Before);
+  bool isOnEachPath(const Fact &At) const;
+  Trace traceOf(StorageID S) const;
+  SessionEffect sessionEffect() const;
+  void findWork();
+  SummaryStore storeFor(PlaceID P);
+  SummarySource sourceFor(StorageID S);
+  unsigned newIndex(StorageID S);
+  bool isScopeResult(StorageID S) const;
+
+  StorageFlow &Flow;
+  FunctionFacts &F;
+  llvm::ArrayRef<State> Exit;
+  Summary Result;
+  std::map<StorageID, unsigned> NewIndices;
+  std::set<StorageID> MadeInScope;
+};
 
 void SummaryBuilder::collectUses() {
   std::set<PlaceID> Seen;

@@ -9,6 +9,9 @@
 
 namespace tensorscope {
 
+/// \p P as the caller of the function can name it; none for what is its own.
+std::optional<Path> pathOf(const FunctionFacts &F, PlaceID P);
+
 Summary buildSummary(StorageFlow &Flow);
 
 /// The place of \p At for other translation units.

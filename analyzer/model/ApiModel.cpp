@@ -52,6 +52,28 @@ const FunctionModel *ApiModel::find(const FieldDecl *F) const {
   return Models.function(qualifiedName(F), /*Parameters=*/0);
 }
 
+GradientRole ApiModel::gradients(const FunctionDecl *F) {
+  F = F->getCanonicalDecl();
+  auto [It, IsNew] = Roles.try_emplace(F, GradientRole::Other);
+  if (!IsNew)
+    return It->second;
+  std::string Name = qualifiedName(F);
+  GradientRole Role = Models.gradients(Name);
+  bool IsTorch = llvm::StringRef(Name).starts_with("at::") ||
+                 llvm::StringRef(Name).starts_with("torch::");
+  if (Role == GradientRole::Other && IsTorch && isLibraryDecl(F, SM))
+    Role = GradientRole::Operator;
+  return Roles[F] = Role;
+}
+
+GradientRole ApiModel::gradients(const CXXRecordDecl *RD) {
+  auto [It, IsNew] =
+      Roles.try_emplace(RD->getCanonicalDecl(), GradientRole::Other);
+  if (IsNew)
+    It->second = Models.gradients(qualifiedName(RD));
+  return It->second;
+}
+
 FunctionModel ApiModel::libraryDefault(const FunctionDecl *F) {
   FunctionModel Model;
   Model.IsDefault = true;

@@ -28,6 +28,11 @@ public:
   /// null where nobody says anything.
   const FunctionModel *claim(const clang::FunctionDecl *F);
 
+  /// What a function is to autograd: a row, or Operator for what LibTorch has
+  /// none for; Other for a user's function or the standard library's.
+  GradientRole gradients(const clang::FunctionDecl *F);
+  GradientRole gradients(const clang::CXXRecordDecl *RD);
+
 private:
   FunctionModel libraryDefault(const clang::FunctionDecl *F);
 
@@ -37,6 +42,7 @@ private:
   llvm::DenseMap<const clang::FunctionDecl *, const FunctionModel *> Cache;
   llvm::DenseMap<const clang::FunctionDecl *, const FunctionModel *>
       Annotated;
+  llvm::DenseMap<const clang::Decl *, GradientRole> Roles;
   std::vector<std::unique_ptr<FunctionModel>> Defaults;
 };
 

@@ -32,8 +32,14 @@ struct FunctionRow {
   std::vector<unsigned> NoGraph;
 };
 
+struct GradientRow {
+  std::vector<std::string> Names;
+  GradientRole Role = GradientRole::Other;
+};
+
 struct ModelFile {
   int Version = 0;
+  std::vector<GradientRow> Gradients;
   std::vector<TypeRow> Types;
   std::vector<FunctionRow> Functions;
   std::vector<MemoryTypeRow> MemoryTypes;
@@ -99,7 +105,32 @@ constexpr Word<TypeRole> RoleWords[] = {
     {"none", TypeRole::None},
 };
 
+constexpr Word<GradientRole> GradientWords[] = {
+    {"operator", GradientRole::Operator},
+    {"none", GradientRole::None},
+    {"first", GradientRole::First},
+    {"gradient", GradientRole::Gradient},
+    {"leaf", GradientRole::Leaf},
+    {"backward", GradientRole::Backward},
+    {"gradients", GradientRole::Gradients},
+    {"reset-gradients", GradientRole::ResetGradients},
+    {"step", GradientRole::Step},
+    {"set-mode", GradientRole::SetMode},
+    {"no-grad-guard", GradientRole::NoGradGuard},
+    {"inference-guard", GradientRole::InferenceGuard},
+    {"grad-guard", GradientRole::GradGuard},
+    {"parameters", GradientRole::Parameters},
+    {"forward", GradientRole::Forward},
+    {"holder", GradientRole::Holder},
+    {"evaluate", GradientRole::Evaluate},
+    {"train", GradientRole::Train},
+    {"freeze", GradientRole::Freeze},
+    {"thread", GradientRole::Thread},
+    {"parallel", GradientRole::Parallel},
+};
+
 constexpr llvm::StringRef Keys[] = {
+    "gradients",
     "version", "types",   "functions", "name",         "is",
     "names",   "effects", "result",    "uses-tensors", "long-lived",
     "parameters", "no-graph", "memory", "does", "memory-types"};
@@ -109,6 +140,7 @@ constexpr llvm::StringRef Keys[] = {
 
 LLVM_YAML_IS_SEQUENCE_VECTOR(tensorscope::TypeRow)
 LLVM_YAML_IS_SEQUENCE_VECTOR(tensorscope::FunctionRow)
+LLVM_YAML_IS_SEQUENCE_VECTOR(tensorscope::GradientRow)
 LLVM_YAML_IS_FLOW_SEQUENCE_VECTOR(tensorscope::Clause)
 
 namespace llvm::yaml {
@@ -124,6 +156,23 @@ template <> struct ScalarTraits<TypeRole> {
       std::vector<StringRef> Names;
       addNames(RoleWords, Names);
       return unknownWord(Context, "unknown role of a type", Text, Names);
+    }
+    Role = *Known;
+    return {};
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct ScalarTraits<GradientRole> {
+  static void output(const GradientRole &Role, void *, raw_ostream &OS) {
+    OS << static_cast<int>(Role);
+  }
+  static StringRef input(StringRef Text, void *Context, GradientRole &Role) {
+    std::optional<GradientRole> Known = meaning(GradientWords, Text);
+    if (!Known) {
+      std::vector<StringRef> Names;
+      addNames(GradientWords, Names);
+      return unknownWord(Context, "unknown role in autograd", Text, Names);
     }
     Role = *Known;
     return {};
@@ -185,6 +234,13 @@ template <> struct MappingTraits<FunctionRow> {
   }
 };
 
+template <> struct MappingTraits<GradientRow> {
+  static void mapping(IO &IO, GradientRow &Row) {
+    IO.mapRequired("names", Row.Names);
+    IO.mapRequired("is", Row.Role);
+  }
+};
+
 template <> struct MappingTraits<ModelFile> {
   static void mapping(IO &IO, ModelFile &File) {
     IO.mapRequired("version", File.Version);
@@ -192,6 +248,7 @@ template <> struct MappingTraits<ModelFile> {
     IO.mapOptional("functions", File.Functions);
     IO.mapOptional("memory-types", File.MemoryTypes);
     IO.mapOptional("memory", File.Memory);
+    IO.mapOptional("gradients", File.Gradients);
   }
   static std::string validate(IO &, ModelFile &File) {
     return File.Version == 1 ? "" : "this tool reads version 1";
@@ -252,6 +309,7 @@ struct ModelSet::Tables {
   llvm::StringMap<MemoryRole> MemoryRoles;
   llvm::StringMap<TypeRole> Types;
   llvm::StringMap<std::string> LongLived;
+  RowTable<GradientRole> Gradients;
   bool HasSignatures = false; ///< a row is for one overload
 };
 
@@ -319,6 +377,10 @@ llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
             T->Functions.add(Names, toModel(Row), T->Texts, FileName))
       return E;
   }
+  for (const GradientRow &Row : File.Gradients)
+    if (llvm::Error E =
+            T->Gradients.add(Row.Names, Row.Role, T->Texts, FileName))
+      return E;
   for (const MemoryTypeRow &Row : File.MemoryTypes)
     T->MemoryRoles[Row.Name] = Row.Role;
   for (const MemoryRow &Row : File.Memory)
@@ -343,6 +405,11 @@ const MemoryModel *ModelSet::memory(llvm::StringRef QualifiedName) const {
 
 MemoryRole ModelSet::memoryRole(llvm::StringRef QualifiedName) const {
   return T->MemoryRoles.lookup(QualifiedName);
+}
+
+GradientRole ModelSet::gradients(llvm::StringRef QualifiedName) const {
+  const GradientRole *Known = T->Gradients.find(QualifiedName);
+  return Known ? *Known : GradientRole::Other;
 }
 
 TypeRole ModelSet::type(llvm::StringRef QualifiedName) const {

@@ -8,6 +8,7 @@
 
 #include "model/FunctionModel.h"
 #include "model/MemoryModel.h"
+#include "model/GradientModel.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -48,6 +49,8 @@ public:
   const MemoryModel *memory(llvm::StringRef QualifiedName) const;
   /// Where objects of a class keep their elements.
   MemoryRole memoryRole(llvm::StringRef QualifiedName) const;
+  /// What a function or a class is to autograd; Other if no row says it.
+  GradientRole gradients(llvm::StringRef QualifiedName) const;
 
 private:
   struct Tables;

@@ -28,6 +28,9 @@ struct Tensor {
   Tensor sum() const;
   Tensor contiguous() const;
   Tensor &add_(const Tensor &);
+  Tensor detach() const;
+  const Tensor &requires_grad_(bool on = true) const;
+  void backward() const;
   bool defined() const;
   void reset();
   float *data_ptr() const;
@@ -35,6 +38,7 @@ struct Tensor {
 Tensor operator+(const Tensor &, const Tensor &);
 Tensor ones(int);
 } // namespace at
+namespace c10 { struct NoGradGuard { NoGradGuard(); ~NoGradGuard(); }; }
 namespace torch { using at::ones; using at::Tensor; }
 namespace tensorscope {
 template <class Body> auto with_torch(Body &&body) { return body(); }

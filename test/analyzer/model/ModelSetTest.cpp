@@ -37,6 +37,32 @@ functions:
   EXPECT_EQ(Set.function("my::Box::operator->"), nullptr);
 }
 
+TEST(ModelSetTest, RowsOfAutogradStandApart) {
+  ModelSet Set;
+  ASSERT_FALSE(Set.add(R"(
+version: 1
+gradients:
+  - {names: ["my::{count,argmax}"], is: none}
+  - {names: ["my::count"], is: operator}
+)", "own.yml"));
+  EXPECT_EQ(Set.gradients("my::argmax"), GradientRole::None);
+  EXPECT_EQ(Set.gradients("my::count"), GradientRole::Operator);
+  EXPECT_EQ(Set.gradients("my::other"), GradientRole::Other);
+  EXPECT_EQ(Set.function("my::count"), nullptr);
+  EXPECT_NE(errorOf("version: 1\ngradients:\n  - {names: [a], is: nome}\n")
+                .find("did you mean 'none'"),
+            std::string::npos);
+}
+
+TEST(ModelSetTest, BuiltinRowsKnowOperatorsWithoutADerivative) {
+  ModelSet Set = ModelSet::builtin();
+  EXPECT_EQ(Set.gradients("at::Tensor::argmax"), GradientRole::None);
+  EXPECT_EQ(Set.gradients("at::operator=="), GradientRole::None);
+  EXPECT_EQ(Set.gradients("at::operator*"), GradientRole::Other);
+  EXPECT_EQ(Set.gradients("torch::nn::LinearImpl"), GradientRole::Parameters);
+  EXPECT_EQ(Set.gradients("torch::nn::ReLUImpl"), GradientRole::Other);
+}
+
 TEST(ModelSetTest, LaterRowsWin) {
   ModelSet Set = ModelSet::builtin();
   ASSERT_FALSE(Set.add("version: 1\n"

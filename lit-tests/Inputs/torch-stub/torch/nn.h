@@ -102,6 +102,27 @@ class EmbeddingImpl : public Cloneable<EmbeddingImpl> {
 };
 TORCH_MODULE(Embedding);
 
+struct LSTMOptions {
+  LSTMOptions(int64_t input_size, int64_t hidden_size);
+};
+class LSTMImpl : public Cloneable<LSTMImpl> {
+ public:
+  LSTMImpl(int64_t input_size, int64_t hidden_size);
+  explicit LSTMImpl(const LSTMOptions& options);
+  void reset() override;
+  std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(const Tensor& input,
+                                                         std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
+};
+TORCH_MODULE(LSTM);
+
+class GRUCellImpl : public Cloneable<GRUCellImpl> {
+ public:
+  GRUCellImpl(int64_t input_size, int64_t hidden_size);
+  void reset() override;
+  Tensor forward(const Tensor& input, const Tensor& hx = {});
+};
+TORCH_MODULE(GRUCell);
+
 class ReLUImpl : public Cloneable<ReLUImpl> {
  public:
   ReLUImpl();
