@@ -7,7 +7,9 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/DanglingBlob.cpp
     checks/DanglingDataPtr.cpp
     checks/DiscardedScopeResult.cpp
+    checks/Edits.cpp
     checks/GcInLoop.cpp
+    checks/GraphRetention.cpp
     checks/LongLivedInScope.cpp
     checks/RawHandleLeak.cpp
     checks/ReferenceCycle.cpp

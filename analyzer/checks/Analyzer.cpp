@@ -27,7 +27,8 @@ public:
                       const std::function<bool(llvm::StringRef)> &Enabled)
       : Ctx(Ctx) {
     for (const Check &C : checkTable()) {
-      bool IsLoopRule = C.Info.Rule == "unscoped-loop";
+      bool IsLoopRule = C.Info.Rule == "unscoped-loop" ||
+                        C.Info.Rule == "thread-without-scope";
       bool UsesScopes = Options.Scopes == ScopesMode::Required ||
                         (Options.Scopes == ScopesMode::Auto &&
                          declaresNamespace(Ctx, "tensorscope"));
@@ -37,7 +38,10 @@ public:
   }
 
   void check(const FunctionDecl *F, StorageFlow &Flow, UnitAnalysis &Unit) {
-    CheckInput Input{Flow, Ctx, Silenced,
+    CheckInput Input{Flow,
+                     Unit.gradients(),
+                     Ctx,
+                     Silenced,
                      [&, F] { return Unit.withExceptions(F); },
                      [&, F]() -> const BorrowFindings & {
                        return Unit.borrows(F);
@@ -45,7 +49,10 @@ public:
     for (const Check *C : Checks)
       if (C->Find)
         for (const FlowFinding &Found : C->Find(Input))
-          add(*C, F, C->Describe(Found));
+          if (Found.Condition)
+            Pending.push_back({C, F, Found});
+          else
+            add(*C, F, C->Describe(Found), Found.Level);
   }
 
   void checkUnit(UnitAnalysis &Unit) {
@@ -55,15 +62,19 @@ public:
     for (const Check *C : Checks)
       if (C->FindInUnit)
         for (const UnitFinding &Found : C->FindInUnit(Facts, Ctx))
-          add(*C, Found.In, C->Describe(Found.Finding));
+          add(*C, Found.In, C->Describe(Found.Finding), Found.Finding.Level);
   }
 
   AnalyzerResult take(const UnitAnalysis &Unit) {
+    for (PendingFinding &P : Pending)
+      judge(P, Unit.gradientUnit());
     AnalyzerResult Result;
     Result.Statistics = Unit.statistics();
     Result.Statistics.SilencedByUnknown = Silenced.size();
     for (auto &[D, F] : Found)
-      if (D.Rule != "unscoped-loop" || !Unit.onlyRunsInScope(F))
+      if (D.Rule != "unscoped-loop" ||
+          !(Unit.onlyRunsInScope(F) ||
+            Seen.count({"thread-without-scope", D.Loc.getRawEncoding()})))
         Result.Diagnostics.push_back(std::move(D));
     const SourceManager &SM = Ctx.getSourceManager();
     llvm::stable_sort(Result.Diagnostics, [&](const Diagnostic &A,
@@ -76,10 +87,43 @@ public:
   }
 
 private:
-  void add(const Check &C, const FunctionDecl *F, Diagnostic D) {
+  /// What depends on other functions.
+  struct PendingFinding {
+    const Check *C;
+    const FunctionDecl *F;
+    FlowFinding Found;
+  };
+
+  void judge(PendingFinding &P, const GradientUnit &Gradients) {
+    const GradientCondition &C = *P.Found.Condition;
+    Verdict Holds = Gradients.judge(C);
+    if (Holds == Verdict::No) {
+      Silenced.insert(P.Found.Loc);
+      return;
+    }
+    if (Holds == Verdict::Maybe) {
+      P.Found.IsMaybe = true;
+      P.Found.Level = std::max(P.Found.Level, 1U);
+    }
+    if (C.NeedsEvaluation && !C.IsEvaluated)
+      P.Found.IsOnThread = Gradients.isThreadUnderGuard(C.Runs);
+    if (const Stmt *Start = P.Found.IsOnThread
+                                ? Gradients.threadStart(C.Runs)
+                                : nullptr)
+      P.Found.Steps.push_back(
+          {FlowStepKind::ThreadStarted, locationOf(Start), ""});
+    if (C.NeedsLoopAround && Gradients.callInLoop(C.Runs))
+      P.Found.Steps.push_back(
+          {FlowStepKind::CalledInLoop,
+           locationOf(Gradients.callInLoop(C.Runs)), ""});
+    add(*P.C, P.F, P.C->Describe(P.Found), P.Found.Level);
+  }
+
+  void add(const Check &C, const FunctionDecl *F, Diagnostic D,
+           unsigned Level) {
     const SourceManager &SM = Ctx.getSourceManager();
     D.Rule = C.Info.Rule.str();
-    D.Level = C.Info.Level;
+    D.Level = std::max(C.Info.Level, Level);
     D.Function = F ? functionSignature(F) : "";
     SourceLocation Loc = SM.getFileLoc(D.Loc);
     if (Loc.isInvalid() || SM.isInSystemHeader(Loc) ||
@@ -90,6 +134,7 @@ private:
 
   ASTContext &Ctx;
   std::vector<const Check *> Checks;
+  std::vector<PendingFinding> Pending;
   std::vector<std::pair<Diagnostic, const FunctionDecl *>> Found;
   std::set<std::pair<std::string, unsigned>> Seen;
   std::set<SourceLocation> Silenced;

@@ -8,6 +8,7 @@
 #include "checks/Analyzer.h"
 #include "dataflow/BorrowAnalysis.h"
 #include "dataflow/FlowFinding.h"
+#include "dataflow/GradientFlow.h"
 #include "dataflow/StorageFlow.h"
 #include "clang/AST/ASTContext.h"
 #include <memory>
@@ -28,6 +29,8 @@ struct OwnedFlow {
 /// One function as the checks see it.
 struct CheckInput {
   StorageFlow &Flow;
+  /// Null past a budget.
+  GradientFlow *Gradients;
   const clang::ASTContext &Ctx;
   /// Places where a finding was kept back since something was unknown.
   std::set<clang::SourceLocation> &Silenced;
@@ -61,6 +64,7 @@ llvm::ArrayRef<Check> checkTable();
 std::vector<FlowFinding> findCollectionsInLoops(CheckInput &Input);
 std::vector<FlowFinding> findContradictedModel(CheckInput &Input);
 std::vector<FlowFinding> findDiscardedScopeResults(CheckInput &Input);
+std::vector<FlowFinding> findGraphRetentions(CheckInput &Input);
 std::vector<FlowFinding> findLongLivedInScopes(CheckInput &Input);
 std::vector<FlowFinding> findRawHandleLeaks(CheckInput &Input);
 std::vector<FlowFinding> findUnbalancedSessions(CheckInput &Input);
@@ -70,6 +74,7 @@ std::vector<FlowFinding> findUsesAfterRelease(CheckInput &Input);
 Diagnostic describeCollectionInLoop(const FlowFinding &F);
 Diagnostic describeContradictedModel(const FlowFinding &F);
 Diagnostic describeDiscardedScopeResult(const FlowFinding &F);
+Diagnostic describeGraphRetention(const FlowFinding &F);
 Diagnostic describeLongLivedInScope(const FlowFinding &F);
 Diagnostic describeRawHandleLeak(const FlowFinding &F);
 Diagnostic describeReferenceCycle(const FlowFinding &F);

@@ -34,6 +34,9 @@ llvm::ArrayRef<Check> checkTable() {
       {{"gc-in-loop", 1,
         "Finds calls that empty a memory cache in each iteration of a loop."},
        findCollectionsInLoops, describeCollectionInLoop},
+      {{"graph-retention", 0,
+        "Finds autograd graphs that are kept, and grow, in loops."},
+       findGraphRetentions, describeGraphRetention},
       {{"long-lived-in-scope", 1,
         "Finds models, optimizers, data sets and data loaders that are made in "
         "the scope of an iteration."},
@@ -141,6 +144,16 @@ static std::string noteText(const FlowStep &S) {
     return "the last pointer to it is set here";
   case FlowStepKind::GivenBack:
     return "freed here" + Through;
+  case FlowStepKind::GraphMade:
+    return "the graph is made here";
+  case FlowStepKind::WalkedBack:
+    return "backward has walked it here";
+  case FlowStepKind::AddedThere:
+    return "added here" + Through;
+  case FlowStepKind::ThreadStarted:
+    return "the thread is started here";
+  case FlowStepKind::CalledInLoop:
+    return "called in a loop here";
   }
   return "";
 }

@@ -4,7 +4,9 @@
 #ifndef TENSORSCOPE_DATAFLOW_FLOWFINDING_H
 #define TENSORSCOPE_DATAFLOW_FLOWFINDING_H
 
+#include "dataflow/GradientCondition.h"
 #include "clang/Basic/SourceLocation.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,11 @@ enum class FlowStepKind {
   Overwritten,
   GivenBack,
 
+  GraphMade,
+  WalkedBack,
+  AddedThere, ///< in the callee Through
+  ThreadStarted,
+  CalledInLoop,
 };
 
 struct FlowStep {
@@ -65,6 +72,15 @@ struct FlowFinding {
   std::string Remedy;
   bool IsMaybe = false;
   bool IsInLoop = false;
+
+  /// Which of the check's kinds of mistakes it is.
+  unsigned Form = 0;
+  /// The function runs on a thread, and that is the mistake.
+  bool IsOnThread = false;
+  /// Not below this level.
+  unsigned Level = 0;
+  /// What it depends on, which is known when all functions are.
+  std::optional<GradientCondition> Condition;
   std::vector<FlowStep> Steps;
   /// All or nothing.
   std::vector<FlowEdit> Edits;

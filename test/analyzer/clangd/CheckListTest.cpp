@@ -12,6 +12,7 @@ const std::string Ours =
     "tensorscope-dangling-data-ptr,"
     "tensorscope-discarded-scope-result,"
     "tensorscope-gc-in-loop,"
+    "tensorscope-graph-retention,"
     "tensorscope-long-lived-in-scope,"
     "tensorscope-unbalanced-session,"
     "tensorscope-unretained-escape,"

@@ -52,10 +52,8 @@ TEST(GradientSummaryTest, DetachedTensorsHaveNoGraph) {
 
 TEST(GradientSummaryTest, AMemberIsComputedFromItselfAndTheArgument) {
   AnalyzedCode C(R"cpp(
-    struct Meter {
-      Tensor sum;
-      void add(const Tensor &v) { sum = sum + v; }
-    };)cpp");
+    struct Meter { Tensor sum; };
+    void add(Meter &meter, const Tensor &v) { meter.sum = meter.sum + v; })cpp");
   const Summary *S = C.summary("add");
   ASSERT_TRUE(S && S->Gradients.Stores.size() == 1);
   EXPECT_EQ(S->Gradients.Stores[0].Derived.size(), 2u);
