@@ -11,6 +11,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/GcInLoop.cpp
     checks/GraphRetention.cpp
     checks/LongLivedInScope.cpp
+    checks/MissingNoGrad.cpp
     checks/RawHandleLeak.cpp
     checks/ReferenceCycle.cpp
     checks/Registry.cpp

@@ -41,6 +41,9 @@ llvm::ArrayRef<Check> checkTable() {
         "Finds models, optimizers, data sets and data loaders that are made in "
         "the scope of an iteration."},
        findLongLivedInScopes, describeLongLivedInScope},
+      {{"missing-no-grad", 1,
+        "Finds evaluation that records graphs which nothing walks back."},
+       findMissingNoGrads, describeMissingNoGrad},
       {{"raw-handle-leak", 0,
         "Finds raw pointers that own tensors and are lost, freed twice, or "
         "used after they were freed."},

@@ -14,6 +14,7 @@ const std::string Ours =
     "tensorscope-gc-in-loop,"
     "tensorscope-graph-retention,"
     "tensorscope-long-lived-in-scope,"
+    "tensorscope-missing-no-grad,"
     "tensorscope-unbalanced-session,"
     "tensorscope-unretained-escape,"
     "tensorscope-unscoped-loop,"
