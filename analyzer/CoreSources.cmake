@@ -17,6 +17,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/Registry.cpp
     checks/SavedPointers.cpp
     checks/StaticDeviceTensor.cpp
+    checks/ThreadWithoutScope.cpp
     checks/UnbalancedSession.cpp
     checks/UnboundedContainer.cpp
     checks/UnitAnalysis.cpp

@@ -56,6 +56,9 @@ llvm::ArrayRef<Check> checkTable() {
         "Finds tensors that may be on a device and are destroyed when the "
         "program ends."},
        /*Find=*/nullptr, describeStaticDeviceTensor, findStaticDeviceTensors},
+      {{"thread-without-scope", 1,
+        "Finds threads that work without a scope where the code uses scopes."},
+       findThreadsWithoutScope, describeThreadWithoutScope},
       {{"unbalanced-session", 1,
         "Finds sessions that are not stopped where they were started, on every "
         "path."},

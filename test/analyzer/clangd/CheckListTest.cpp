@@ -15,6 +15,7 @@ const std::string Ours =
     "tensorscope-graph-retention,"
     "tensorscope-long-lived-in-scope,"
     "tensorscope-missing-no-grad,"
+    "tensorscope-thread-without-scope,"
     "tensorscope-unbalanced-session,"
     "tensorscope-unretained-escape,"
     "tensorscope-unscoped-loop,"
