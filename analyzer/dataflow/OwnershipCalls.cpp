@@ -104,14 +104,16 @@ static bool acquires(const FunctionModel &M) {
 }
 
 bool FactsBuilder::mayAcquire(const FunctionDecl *F) {
+  bool HasWay = F->getReturnType()->isPointerType() ||
+                llvm::any_of(F->parameters(), [](const ParmVarDecl *P) {
+                  return isPointerToPointer(P->getType());
+                });
+  if (!HasWay)
+    return false;
   if (const FunctionModel *M = Unit.Api.find(F))
     return acquires(*M);
   F = definitionOf(F);
-  bool HasWay = F && (F->getReturnType()->isPointerType() ||
-                      llvm::any_of(F->parameters(), [](const ParmVarDecl *P) {
-                        return isPointerToPointer(P->getType());
-                      }));
-  if (!HasWay)
+  if (!F)
     return false;
   auto [It, IsNew] = Unit.MayAcquire.try_emplace(F, false);
   if (!IsNew)
