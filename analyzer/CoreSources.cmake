@@ -16,6 +16,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/ReferenceCycle.cpp
     checks/Registry.cpp
     checks/SavedPointers.cpp
+    checks/ScopeGranularity.cpp
     checks/StaticDeviceTensor.cpp
     checks/ThreadWithoutScope.cpp
     checks/UnbalancedSession.cpp

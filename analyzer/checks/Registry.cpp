@@ -52,6 +52,9 @@ llvm::ArrayRef<Check> checkTable() {
         "Finds hooks, callbacks and saved outputs that own the tensor or the "
         "module that owns them."},
        /*Find=*/nullptr, describeReferenceCycle, findReferenceCycles},
+      {{"scope-granularity", 2,
+        "Finds scopes around single operators, and scopes around whole loops."},
+       findScopesOfWrongSize, describeScopeGranularity},
       {{"static-device-tensor", 1,
         "Finds tensors that may be on a device and are destroyed when the "
         "program ends."},
