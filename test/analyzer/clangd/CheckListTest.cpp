@@ -8,6 +8,7 @@ namespace {
 
 const std::string Ours =
     "tensorscope-blob-extent,"
+    "tensorscope-contradicted-model,"
     "tensorscope-dangling-blob,"
     "tensorscope-dangling-data-ptr,"
     "tensorscope-discarded-scope-result,"
@@ -15,6 +16,9 @@ const std::string Ours =
     "tensorscope-graph-retention,"
     "tensorscope-long-lived-in-scope,"
     "tensorscope-missing-no-grad,"
+    "tensorscope-raw-handle-leak,"
+    "tensorscope-reference-cycle,"
+    "tensorscope-static-device-tensor,"
     "tensorscope-thread-without-scope,"
     "tensorscope-unbalanced-session,"
     "tensorscope-unretained-escape,"
