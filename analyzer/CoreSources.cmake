@@ -82,6 +82,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/StandingFacts.cpp
     dataflow/State.cpp
     dataflow/StorageFlow.cpp
+    dataflow/StoreFacts.cpp
     dataflow/SummaryBuilder.cpp
     dataflow/SummaryFile.cpp
     dataflow/TupleFacts.cpp

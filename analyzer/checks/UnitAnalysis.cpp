@@ -206,7 +206,7 @@ void UnitAnalysis::noteUnknown(const FunctionDecl *F, const Expr *Call) {
   auto &[First, Calls] = Unknown[F->getCanonicalDecl()];
   if (!First)
     First = Call;
-  ++Calls;
+  Calls += Call != nullptr;
 }
 
 SummaryFile UnitAnalysis::exportSummaries() const {
@@ -220,7 +220,9 @@ SummaryFile UnitAnalysis::exportSummaries() const {
     if (!Usr.empty())
       File.Unknown.push_back({std::move(Usr), functionSignature(F),
                               Calls.second,
-                              traceStepAt(Calls.first, nullptr, Unit.Ctx)});
+                              Calls.first ? traceStepAt(Calls.first, nullptr,
+                                                        Unit.Ctx)
+                                          : TraceStep()});
   }
   llvm::sort(File.Functions, [](const auto &A, const auto &B) {
     return A.Usr < B.Usr;

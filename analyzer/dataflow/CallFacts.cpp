@@ -86,10 +86,8 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
   bool IsKnown = !mayRunOverride(C.Callee, C.Object, C.E);
   const FunctionDecl *Body = IsKnown ? definitionOf(C.Callee) : nullptr;
   const FunctionModel *Said = Unit.Api.annotated(C.Callee);
-  if (Said && opensScope(*Said)) {
-    applyModel(*Said, C);
-    return;
-  }
+  if (Said && opensScope(*Said))
+    return applyModel(*Said, C);
   if (Body && isGivenCallable(C) && canWalkInPlace(Body)) {
     walkCallee(C);
     return;
@@ -274,6 +272,7 @@ void FactsBuilder::applySummary(const Summary &S, const CallSite &C) {
 
 void FactsBuilder::applyStores(llvm::ArrayRef<SummaryStore> Stores,
                                const CallSite &C, PlaceID Result) {
+  const auto Saved = saveOverwritten(Stores, C, Result);
   for (const SummaryStore &Store : Stores) {
     PlaceID To = resolve(Store.To, C, Result);
     if (To == NoPlace)
@@ -281,7 +280,8 @@ void FactsBuilder::applyStores(llvm::ArrayRef<SummaryStore> Stores,
     llvm::SmallVector<PlaceID, 2> Sources;
     for (const SummarySource &Source : Store.Sources) {
       if (Source.Kind == SourceKind::Interface) {
-        Sources.push_back(resolve(Source.From, C, Result));
+        PlaceID From = resolve(Source.From, C, Result);
+        Sources.push_back(Saved.count(From) ? Saved.lookup(From) : From);
       } else if (Source.Kind == SourceKind::Unknown) {
         Sources.push_back(NoPlace);
       } else {
@@ -345,10 +345,8 @@ void FactsBuilder::giveToUnknown(const Expr *Arg, QualType Param,
 }
 
 static void noteGiven(Fact &F, const CallSite &C, int Arg) {
-  if (!C.Callee || F.Kind != FactKind::Keep)
-    return;
   F.Callee = C.Callee;
-  F.GivenAs = Arg;
+  F.GivenAs = C.Callee ? Arg : Fact::NotGiven;
 }
 
 /// \p Said: what an annotation says of it, which is not all.

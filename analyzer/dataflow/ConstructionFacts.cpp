@@ -32,7 +32,10 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
     return;
   }
   const FunctionDecl *Body = definitionOf(C.Callee);
-  const Summary *S = Body ? Unit.Summaries.summary(Body) : nullptr;
+  const Summary *S = Body ? Unit.Summaries.summary(Body)
+                          : Unit.Summaries.elsewhere(C.Callee);
+  if (!S && !Body && !C.Callee->isImplicit())
+    Unit.Summaries.noteUnknown(C.Callee, passesTensors(C) ? E : nullptr);
   if (S)
     applySummary(*S, C);
   else if (!C.Callee->isImplicit() && !C.Callee->isDefaulted()) {
@@ -59,9 +62,13 @@ void FactsBuilder::constructPlain(const CallSite &C) {
       noteThread(C);
     }
   const FunctionDecl *Body = definitionOf(C.Callee);
-  if (Body && !isLibraryDecl(Body, Unit.Ctx.getSourceManager()))
-    if (const Summary *S = Unit.Summaries.summary(Body))
-      applySessions(*S, C, C.E);
+  if (isLibraryDecl(Body ? Body : C.Callee, Unit.Ctx.getSourceManager()))
+    return;
+  if (const Summary *S = Body ? Unit.Summaries.summary(Body)
+                              : Unit.Summaries.elsewhere(C.Callee))
+    applySessions(*S, C, C.E);
+  else if (!Body && !C.Callee->isImplicit())
+    Unit.Summaries.noteUnknown(C.Callee, passesTensors(C) ? C.E : nullptr);
 }
 
 bool FactsBuilder::visitSpecialConstruction(const CallSite &C,

@@ -8,9 +8,9 @@
 // (scopes), SessionFacts.cpp (sessions), AssumptionFacts.cpp (conditions),
 // StandingFacts.cpp (variables that stand for conditions), SharingFacts.cpp
 // (places that name one object), RarityFacts.cpp (how often a call runs),
-// LongLivedFacts.cpp (models and their kind), OwnershipFacts.cpp and
-// OwnershipCalls.cpp and OwnershipBranches.cpp (raw pointers that own),
-// GradientFacts.cpp and GradientCalls.cpp (autograd).
+// LongLivedFacts.cpp (models and their kind), StoreFacts.cpp (what a callee
+// stores), OwnershipFacts.cpp, OwnershipCalls.cpp and OwnershipBranches.cpp (raw
+// pointers that own), GradientFacts.cpp and GradientCalls.cpp (autograd).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -245,6 +245,9 @@ private:
                   const clang::Stmt *At);
   void applyStores(llvm::ArrayRef<SummaryStore> Stores, const CallSite &C,
                    PlaceID Result);
+  llvm::DenseMap<PlaceID, PlaceID>
+  saveOverwritten(llvm::ArrayRef<SummaryStore> Stores, const CallSite &C,
+                  PlaceID Result);
   void applyUnknown(const CallSite &C, const FunctionModel *Said = nullptr);
   void createResult(const CallSite &C, bool IsAssumed);
   void runInScope(const CallSite &C, const Effect &E);

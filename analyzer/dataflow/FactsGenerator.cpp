@@ -300,11 +300,17 @@ void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
 void FactsBuilder::destroy(const VarDecl *V, const Stmt *At) {
   const CXXRecordDecl *Class = V->getType()->getAsCXXRecordDecl();
   CallSite C;
-  C.Callee = Class ? definitionOf(Class->getDestructor()) : nullptr;
+  const CXXDestructorDecl *Destructor =
+      Class && Class->hasDefinition() ? Class->getDestructor() : nullptr;
+  const FunctionDecl *Body = Destructor ? definitionOf(Destructor) : nullptr;
+  C.Callee = Body ? Body : Destructor;
   C.ObjectPlace = carries(V->getType()) ? placeOf(V) : NoPlace;
   if (!C.Callee || isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager()))
     return;
-  if (const Summary *S = Unit.Summaries.summary(C.Callee)) {
+  if (!Body && Destructor->isUserProvided())
+    Unit.Summaries.noteUnknown(Destructor, nullptr);
+  if (const Summary *S = Body ? Unit.Summaries.summary(Body)
+                              : Unit.Summaries.elsewhere(Destructor)) {
     Out.HasStoppers |= S->Sessions != SessionEffect::None;
     applyFates(*S, C, At);
   }

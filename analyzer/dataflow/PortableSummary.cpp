@@ -260,9 +260,10 @@ bool mattersToCallers(const PortableSummary &P) {
       return Source.Kind == static_cast<unsigned>(SourceKind::ScopeResult);
     });
   };
-  return !P.Released.empty() || !P.Retained.empty() || !P.Stores.empty() ||
+  // Nearly every function makes or stores something: that alone is not worth
+  // parsing its callers' files twice.
+  return !P.Released.empty() || !P.Retained.empty() || P.CollectsGarbage ||
          P.Sessions != static_cast<unsigned>(SessionEffect::None) ||
-         P.CollectsGarbage || P.MakesInside || P.WorksInLoop ||
          llvm::any_of(P.Result, HasScopeResult);
 }
 

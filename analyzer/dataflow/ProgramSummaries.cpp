@@ -25,7 +25,10 @@ void ProgramSummaries::add(const SummaryFile &File) {
   }
   for (const UnknownCallee &Callee : File.Unknown) {
     UnknownCallee &All = Unknown[Callee.Usr];
-    if (All.Calls == 0 || placeOf(Callee.First) < placeOf(All.First)) {
+    bool IsFirst =
+        All.Calls == 0 ||
+        (Callee.Calls != 0 && placeOf(Callee.First) < placeOf(All.First));
+    if (IsFirst) {
       All.First = Callee.First;
       All.Signature = Callee.Signature;
     }
@@ -125,6 +128,9 @@ SummaryFile ProgramSummaries::file() const {
 
 std::vector<UnknownCallee> ProgramSummaries::missing() const {
   std::vector<UnknownCallee> Missing = file().Unknown;
+  llvm::erase_if(Missing, [](const UnknownCallee &Callee) {
+    return Callee.Calls == 0; // it is given no tensor
+  });
   llvm::stable_sort(Missing, [](const UnknownCallee &A, const UnknownCallee &B) {
     return std::tie(B.Calls, A.Signature) < std::tie(A.Calls, B.Signature);
   });

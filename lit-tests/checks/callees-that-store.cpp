@@ -66,3 +66,11 @@ float resultsThroughReferences(const torch::Tensor &x, bool first) {
   either(first, a, b) = with_torch([&] { return x * 9; });
   return sum + trace.last().sum().item<float>() + a.sum().item<float>();
 }
+
+// What a callee swaps is swapped, not doubled.
+void swapsThem(torch::Tensor &a, torch::Tensor &b) { std::swap(a, b); }
+void usesTheOtherAfterASwap(torch::Tensor a, torch::Tensor b) {
+  swapsThem(a, b);
+  tensorscope::release(a);
+  (void)b.sum();
+}

@@ -18,6 +18,11 @@ void open_all() {
 void remember(const torch::Tensor &t) {
   hidden = t;
 }
+void swap_them(torch::Tensor &a, torch::Tensor &b) {
+  std::swap(a, b);
+}
+Request::Request() { tensorscope::start_session(); }
+Request::~Request() { tensorscope::stop_session(); }
 torch::Tensor in_own_scope(const torch::Tensor &t) {
   return tensorscope::with_torch([&] { return t + 1; });
 }

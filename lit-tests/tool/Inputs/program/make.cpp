@@ -42,3 +42,14 @@ void unknown(torch::Tensor t, Frame frame) {
   hardly_called(frame);
   (void)t.sum();
 }
+void swapped(torch::Tensor a, torch::Tensor b) {
+  swap_them(a, b);
+  free_now(a);
+  (void)b.sum();
+}
+void inRequests(int count) {
+  for (int i = 0; i < count; ++i) {
+    Request request;
+    look_at(torch::ones({2}));
+  }
+}

@@ -24,6 +24,11 @@ void free_pixels(Frame &frame);
 void open_all();
 void remember(const torch::Tensor &t);
 torch::Tensor in_own_scope(const torch::Tensor &t);
+void swap_them(torch::Tensor &a, torch::Tensor &b);
+struct Request {
+  Request();
+  ~Request();
+};
 // nowhere.cpp, which is not there
 void never_defined(const torch::Tensor &t);
 void hardly_called(Frame &frame);
