@@ -29,7 +29,8 @@ std::vector<FlowFinding> findBlobExtents(CheckInput &Input) {
     std::string Elements =
         Found.ElementType.empty() ? "" : " of '" + Found.ElementType + "'";
     F.Holder = Found.TensorBytes == 0
-                   ? "holds values" + Elements + ", and the tensor is over " + Type
+                   ? "holds values" + Elements +
+                         ", and the tensor is over " + Type
                    : "holds " + std::to_string(Found.BufferBytes) + " bytes" +
                          Elements + ", and the tensor reads " +
                          std::to_string(Found.TensorBytes) + " of " + Type;

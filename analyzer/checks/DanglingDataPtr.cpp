@@ -56,8 +56,8 @@ Diagnostic describeDanglingDataPtr(const FlowFinding &F) {
                                    "tensor; keep the first one, or take the "
                                    "pointer again");
     case FlowStepKind::Reallocated:
-      return makeDiagnostic(F, "use of " + Borrower + " after the elements of " +
-                                   Owner + ", which it points to, were moved; "
+      return makeDiagnostic(F, "use of " + Borrower +
+                                   " after the elements of " + Owner + ", which it points to, were moved; "
                                            "take it again");
     default:
       break;

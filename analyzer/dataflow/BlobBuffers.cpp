@@ -24,7 +24,8 @@ public:
   bool VisitCXXMemberCallExpr(CXXMemberCallExpr *E) {
     const CXXMethodDecl *M = E->getMethodDecl();
     static constexpr llvm::StringLiteral Harmless[] = {
-        "data", "begin", "end", "front", "back", "at", "size", "rbegin", "rend"};
+        "data", "begin", "end",    "front", "back",
+        "at",   "size",  "rbegin", "rend"};
     bool IsHarmless = M && (M->isConst() || (M->getDeclName().isIdentifier() &&
                                              llvm::is_contained(
                                                  Harmless, M->getName())));

@@ -264,8 +264,9 @@ void ExtentFinder::check(const CallExpr *E, const FunctionDecl *F,
   Found.Call = E;
   Found.Buffer = Buffer.Name;
   if (!Buffer.Element.isNull())
-    Found.ElementType = Buffer.Element.getCanonicalType().getUnqualifiedType().getAsString(
-        PrintingPolicy(Ctx.getLangOpts()));
+    Found.ElementType =
+        Buffer.Element.getCanonicalType().getUnqualifiedType().getAsString(
+            PrintingPolicy(Ctx.getLangOpts()));
   Found.DType = ("k" + Choice.Type->Name).str();
   Found.IsDefault = Choice.IsDefault;
   Found.Declared = Buffer.Declared;

@@ -243,10 +243,12 @@ void BorrowBuilder::addPart(const BorrowSummary::Part &Part, PlaceID From,
 
 /// What a lambda changes of the variables that it refers to.
 void BorrowBuilder::noteLambda(const LambdaExpr *E) {
-  const FunctionDecl *Operator = definitionOf(callOperator(E->getLambdaClass()));
+  const FunctionDecl *Operator =
+      definitionOf(callOperator(E->getLambdaClass()));
   if (Operator)
     Out.Lambdas.push_back(Operator);
-  const BorrowSummary *S = Operator ? Summaries.borrowSummary(Operator) : nullptr;
+  const BorrowSummary *S =
+      Operator ? Summaries.borrowSummary(Operator) : nullptr;
   for (const LambdaCapture &Capture : E->captures()) {
     if (!Capture.capturesVariable() || Capture.getCaptureKind() != LCK_ByRef)
       continue;

@@ -89,7 +89,8 @@ bool BorrowBuilder::visitPosition(const Call &C) {
   if (Container != NoPlace && Operator != OO_Arrow)
     Objects[C.E] = Out.Places.element(Container, false);
   else if (Container != NoPlace && Types.mayBorrow(typeOf(Container)))
-    emit(BorrowKind::Forget, C.E).Dst = Container; // what is written is not seen
+    // What is written there is not seen.
+    emit(BorrowKind::Forget, C.E).Dst = Container;
   return true;
 }
 

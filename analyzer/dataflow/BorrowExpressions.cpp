@@ -65,7 +65,8 @@ void BorrowBuilder::VisitMemberExpr(const MemberExpr *E) {
 
 void BorrowBuilder::VisitArraySubscriptExpr(const ArraySubscriptExpr *E) {
   PlaceID Array = objectOf(E->getBase());
-  if (Array != NoPlace && stripForBorrow(E->getBase())->getType()->isArrayType()) {
+  if (Array != NoPlace &&
+      stripForBorrow(E->getBase())->getType()->isArrayType()) {
     Objects[E] = Out.Places.element(Array, false);
     return;
   }

@@ -183,7 +183,8 @@ PlaceID BorrowBuilder::placeOf(const ValueDecl *V) {
   if (!Var)
     return NoPlace;
   PlaceID P = Out.Places.variable(V, false);
-  bool IsOther = Var->hasGlobalStorage() || Var->getDeclContext() != Out.Function;
+  bool IsOther =
+      Var->hasGlobalStorage() || Var->getDeclContext() != Out.Function;
   Out.Places[P].IsOuter |= IsOther || Var->getType()->isReferenceType();
   return P;
 }

@@ -160,7 +160,8 @@ BorrowValue BorrowFlow::viewOf(const BorrowState &S, const BorrowFact &F) {
 }
 
 BorrowValue BorrowFlow::wrapOf(const BorrowState &S, const BorrowFact &F) {
-  BorrowValue V = F.Src == NoPlace ? valueAt(S, NoPlace) : deepValueAt(S, F.Src);
+  BorrowValue V =
+      F.Src == NoPlace ? valueAt(S, NoPlace) : deepValueAt(S, F.Src);
   BorrowValue Result;
   Result.IsUnknown = V.IsUnknown;
   for (Loan L : V.Loans) {

@@ -12,7 +12,8 @@ namespace tensorscope {
 
 class BorrowTypes {
 public:
-  BorrowTypes(const ModelSet &Models, TypeModel &Types) : Models(Models), Types(Types) {}
+  BorrowTypes(const ModelSet &Models, TypeModel &Types)
+      : Models(Models), Types(Types) {}
 
   /// The role of a class, or of the base that has one; references are looked
   /// through, pointers are not.
