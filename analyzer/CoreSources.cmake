@@ -81,6 +81,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/SharingFacts.cpp
     dataflow/StandingFacts.cpp
     dataflow/State.cpp
+    dataflow/StateMerge.cpp
     dataflow/StorageFlow.cpp
     dataflow/StoreFacts.cpp
     dataflow/SummaryBuilder.cpp

@@ -49,6 +49,10 @@ struct StorageStatus {
   }
 };
 
+/// What is known of a storage that fared as \p A says on one path and as \p B
+/// says on another.
+StorageStatus mergeStatus(const StorageStatus &A, const StorageStatus &B);
+
 /// A storage in a place, and the store that put it where it outlives a scope.
 struct Held {
   StorageID Storage = UnknownStorage;
