@@ -46,13 +46,16 @@ public:
                      [&, F]() -> const BorrowFindings & {
                        return Unit.borrows(F);
                      }};
-    for (const Check *C : Checks)
-      if (C->Find)
-        for (const FlowFinding &Found : C->Find(Input))
-          if (Found.Condition)
-            Pending.push_back({C, F, Found});
-          else
-            add(*C, F, C->Describe(Found), Found.Level);
+    for (const Check *C : Checks) {
+      if (!C->Find)
+        continue;
+      for (const FlowFinding &Found : C->Find(Input)) {
+        if (Found.Condition)
+          Pending.push_back({C, F, Found});
+        else
+          add(*C, F, C->Describe(Found), Found.Level);
+      }
+    }
   }
 
   void checkUnit(UnitAnalysis &Unit) {

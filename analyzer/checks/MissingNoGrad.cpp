@@ -57,7 +57,7 @@ private:
     return L;
   }
 
-  GradientCondition conditionFor(const Fact &F, const GradientEvent &E,
+  GradientCondition conditionFor(const Fact &, const GradientEvent &E,
                                  const GradientState &S) {
     GradientCondition C;
     C.Runs = Facts.Function;

@@ -98,7 +98,7 @@ void GradientUnit::collectWrite(const FunctionDecl *F,
     Members[Member].Cutters.insert(F->getCanonicalDecl());
 }
 
-void GradientUnit::collectPlaces(const FunctionDecl *F, GradientFlow &Flow) {
+void GradientUnit::collectPlaces(const FunctionDecl *, GradientFlow &Flow) {
   const FunctionFacts &Facts = Flow.facts();
   for (PlaceID P = 1; P < Facts.Places.size(); ++P) {
     const PlaceInfo &Info = Facts.Places[P];

@@ -108,7 +108,7 @@ TEST(ModelSetTest, MistakesNameFileAndLine) {
   EXPECT_EQ(errorOf("version: 1\n"
                     "functions:\n"
                     "  - {names: [f], effects: [release(x)]}\n"),
-            "own.yml:3: an argument is a number or 'this'");
+            "own.yml:3: an argument is a number, 'this', 'result' or 'last'");
   EXPECT_EQ(errorOf("version: 2\n"), "own.yml:1: this tool reads version 1");
   EXPECT_EQ(errorOf("version: 1\nfunktions: []\n"),
             "own.yml:2: unknown key 'funktions'; did you mean 'functions'?");
