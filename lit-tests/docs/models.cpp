@@ -95,7 +95,7 @@ void closedTwice() {
   app_stream *stream = app_stream_open();
   stream->close(stream);
   stream->close(stream);
-  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'stream' is used after what it points to was freed [tensorscope-raw-handle-leak]
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: 'stream' is freed here for the second time; free each handle once, and set it to null where another path may do it again [tensorscope-raw-handle-leak]
 }
 
 // A wrapper that the model says opens a scope, and one that retains.
