@@ -42,7 +42,7 @@ WalkedStack StackWalker::walk(const FrameState& here, std::size_t most, std::uin
 }
 
 StackWalker::Step StackWalker::step_at(const FrameState& frame, const FrameRule& rule) {
-  Step step{rule, frame.sp, frame.fp};
+  Step step{rule, frame.sp, ~frame.fp};
   if (rule.kind == FrameRule::Kind::caller && rule.lasting && !rule.stored) {
     const std::uintptr_t base = rule.base_of(frame);
     step.return_at = rule.return_place(base);
@@ -83,9 +83,9 @@ FrameState StackWalker::go_along_unmoved(FrameState frame, std::size_t& same) {
     return frame;
   }
   std::uintptr_t fp = frame.fp;
-  while (step != last && step->return_at != 0 && (!step->rule.from_fp || step->fp == fp) &&
+  while (step != last && step->return_at != 0 && (!step->rule.from_fp || step->fp_complement == ~fp) &&
          FrameRule::word_at(step->return_at) == step[1].rule.pc) {
-    step->fp = fp;
+    step->fp_complement = ~fp;
     if (step->fp_at != 0) {
       fp = FrameRule::word_at(step->fp_at);
     }

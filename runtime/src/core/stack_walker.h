@@ -100,7 +100,7 @@ class StackWalker {
   struct Step {
     FrameRule rule;
     std::uintptr_t sp = 0;
-    std::uintptr_t fp = 0;
+    std::uintptr_t fp_complement = 0; ///< it may hold an address of the program's, which a search must not find here
     std::uintptr_t return_at = 0; ///< where the caller's pc stands while this frame stands at `sp`; 0: to be worked out anew
     std::uintptr_t fp_at = 0;     ///< where the caller's frame pointer stands; 0: it is this frame's
   };
