@@ -7,9 +7,6 @@ using namespace clang;
 
 namespace tensorscope {
 
-/// States of one block that are kept apart.
-static constexpr unsigned MaxStates = 8;
-
 void BorrowValue::add(const Loan &L) {
   auto Where = llvm::lower_bound(Loans, L);
   if (Where == Loans.end() || !(*Where == L))
@@ -35,68 +32,53 @@ void BorrowValue::join(const BorrowValue &Other) {
 bool BorrowFlow::run() {
   if (Facts.IsIncomplete)
     return false;
-  In.assign(Facts.Blocks.size(), {});
-  In[Facts.Entry].States.emplace_back();
+  In.begin(Facts.Blocks.size(), Facts.Entry, BorrowState());
   // Clang numbers the blocks of a body backwards.
   BlockQueue Todo{Facts.Entry};
-  std::vector<size_t> Done(Facts.Blocks.size());
   unsigned Steps = 0;
   while (!Todo.empty()) {
     unsigned B = *Todo.begin();
     Todo.erase(Todo.begin());
-    if (In[B].IsMerged)
-      Done[B] = 0;
-    std::vector<BorrowState> Fresh(In[B].States.begin() + Done[B],
-                                   In[B].States.end());
-    Done[B] = In[B].States.size();
-    for (BorrowState &S : Fresh) {
+    for (BorrowState &S : In.takeFresh(B)) {
       Steps += Facts.Blocks[B].Facts.size() + 1;
       if (Steps > StepLimit)
         return false;
       for (const BorrowFact &F : Facts.Blocks[B].Facts)
         apply(S, F);
       for (unsigned To : Facts.Blocks[B].Successors)
-        join(To, S, Todo);
+        if (join(To, S))
+          Todo.insert(To);
     }
   }
   return true;
 }
 
-void BorrowFlow::join(unsigned Block, const BorrowState &S,
-                      BlockQueue &Todo) {
-  BlockStates &To = In[Block];
-  if (llvm::is_contained(To.States, S))
-    return;
-  if (!To.IsMerged && To.States.size() < MaxStates) {
-    To.States.push_back(S);
-    Todo.insert(Block);
-    return;
-  }
-  BorrowState Merged = S;
-  for (const BorrowState &Other : To.States) {
-    // What one of them has not set is what it was before.
-    std::set<PlaceID> Places;
-    for (const auto &Entry : Other.Values)
+BorrowState BorrowFlow::merge(const BorrowState &A, const BorrowState &B) {
+  // What one of them has not set is what it was before.
+  std::set<PlaceID> Places;
+  for (const BorrowState *Side : {&A, &B})
+    for (const auto &Entry : Side->Values)
       Places.insert(Entry.first);
-    for (const auto &Entry : Merged.Values)
-      Places.insert(Entry.first);
-    BorrowState Joined;
-    for (PlaceID P : Places) {
-      BorrowValue V = valueAt(Merged, P);
-      V.join(valueAt(Other, P));
-      Joined.Values[P] = std::move(V);
-    }
-    Joined.Kept = Merged.Kept;
-    Joined.Kept.insert(Other.Kept.begin(), Other.Kept.end());
-    Joined.Happened = Merged.Happened;
-    Joined.Happened.insert(Other.Happened.begin(), Other.Happened.end());
-    Merged = std::move(Joined);
+  BorrowState Joined;
+  for (PlaceID P : Places) {
+    BorrowValue V = valueAt(A, P);
+    V.join(valueAt(B, P));
+    Joined.Values[P] = std::move(V);
   }
-  if (To.IsMerged && Merged == To.States.front())
-    return;
-  To.IsMerged = true;
-  To.States.assign(1, std::move(Merged));
-  Todo.insert(Block);
+  Joined.Kept = A.Kept;
+  Joined.Kept.insert(B.Kept.begin(), B.Kept.end());
+  Joined.Happened = A.Happened;
+  Joined.Happened.insert(B.Happened.begin(), B.Happened.end());
+  return Joined;
+}
+
+bool BorrowFlow::join(unsigned Block, const BorrowState &S) {
+  return In.join(Block, S,
+                 [&](llvm::ArrayRef<BorrowState> Others, BorrowState Merged) {
+                   for (const BorrowState &Other : Others)
+                     Merged = merge(Merged, Other);
+                   return Merged;
+                 });
 }
 
 void BorrowFlow::forEachFact(
@@ -104,7 +86,7 @@ void BorrowFlow::forEachFact(
                             llvm::ArrayRef<BorrowState>)>
         Visit) {
   for (unsigned B = 0; B < Facts.Blocks.size(); ++B) {
-    std::vector<BorrowState> States = In[B].States;
+    std::vector<BorrowState> States = In.at(B);
     if (States.empty())
       continue;
     for (const BorrowFact &F : Facts.Blocks[B].Facts) {

@@ -10,6 +10,7 @@
 
 #include "dataflow/BorrowTypes.h"
 #include "dataflow/Borrows.h"
+#include "dataflow/PathStates.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <set>
 
@@ -87,7 +88,8 @@ private:
   using BlockQueue = std::set<unsigned, std::greater<unsigned>>;
 
   void apply(BorrowState &S, const BorrowFact &F);
-  void join(unsigned Block, const BorrowState &S, BlockQueue &Todo);
+  BorrowState merge(const BorrowState &A, const BorrowState &B);
+  bool join(unsigned Block, const BorrowState &S);
   BorrowValue initialValue(PlaceID P);
   void set(BorrowState &S, PlaceID P, BorrowValue V, const BorrowFact &F,
            bool IsWeak);
@@ -105,15 +107,10 @@ private:
              const BorrowFact &F);
   std::vector<LenderID> eraseBelow(BorrowState &S, PlaceID P);
 
-  struct BlockStates {
-    std::vector<BorrowState> States;
-    bool IsMerged = false;
-  };
-
   BorrowFacts &Facts;
   BorrowTypes &Types;
   const unsigned StepLimit;
-  std::vector<BlockStates> In;
+  PathStates<BorrowState> In;
 };
 
 } // namespace tensorscope

@@ -10,9 +10,6 @@ using namespace clang;
 
 namespace tensorscope {
 
-/// States of one block that are kept apart.
-static constexpr unsigned MaxStates = 8;
-
 StorageID OwnershipState::pointee(PlaceID P) const {
   auto It = Pointees.find(P);
   return It == Pointees.end() ? UnknownStorage : It->second;
@@ -26,7 +23,6 @@ OwnedThing OwnershipState::thing(StorageID S) const {
 bool OwnershipFlow::run() {
   if (Facts.IsIncomplete)
     return false;
-  In.assign(Facts.Blocks.size(), {});
   OwnershipState Initial;
   for (PlaceID Param : Facts.Params)
     if (Facts.Places[Param].Kind == PlaceKind::Variable &&
@@ -37,19 +33,13 @@ bool OwnershipFlow::run() {
       Initial.Pointees[Param] = Given;
       Initial.Things[Given].Is = Duty::Lent;
     }
-  In[Facts.Entry].States.push_back(Initial);
+  In.begin(Facts.Blocks.size(), Facts.Entry, std::move(Initial));
   std::vector<BlockID> Todo{Facts.Entry};
-  // How many states of a block have been carried on.
-  std::vector<size_t> Carried(Facts.Blocks.size());
   unsigned Steps = 0;
   while (!Todo.empty()) {
     BlockID B = Todo.back();
     Todo.pop_back();
-    std::vector<OwnershipState> Fresh(
-        In[B].States.begin() + std::min(Carried[B], In[B].States.size()),
-        In[B].States.end());
-    Carried[B] = In[B].States.size();
-    for (OwnershipState &S : Fresh) {
+    for (OwnershipState &S : In.takeFresh(B)) {
       Steps += Facts.Blocks[B].Facts.size() + 1;
       if (Steps > StepLimit)
         return false;
@@ -57,11 +47,8 @@ bool OwnershipFlow::run() {
                         [&](const Fact &F) { return transfer(S, F); }))
         continue;
       for (BlockID To : Facts.Blocks[B].Successors)
-        if (join(To, S)) {
-          if (In[To].IsMerged)
-            Carried[To] = 0;
+        if (join(To, S))
           Todo.push_back(To);
-        }
     }
   }
   return true;
@@ -89,27 +76,20 @@ OwnershipState OwnershipFlow::merge(const OwnershipState &A,
 }
 
 bool OwnershipFlow::join(BlockID To, const OwnershipState &S) {
-  BlockStates &Block = In[To];
-  if (llvm::is_contained(Block.States, S))
-    return false;
-  if (!Block.IsMerged && Block.States.size() < MaxStates) {
-    Block.States.push_back(S);
-    return true;
-  }
-  OwnershipState Merged = S;
-  for (const OwnershipState &Other : Block.States)
-    Merged = merge(Other, Merged);
-  bool Changed = !(Block.IsMerged && Merged == Block.States.front());
-  Block.IsMerged = true;
-  Block.States.assign(1, Merged);
-  return Changed;
+  return In.join(
+      To, S,
+      [&](llvm::ArrayRef<OwnershipState> Others, OwnershipState Merged) {
+        for (const OwnershipState &Other : Others)
+          Merged = merge(Other, Merged);
+        return Merged;
+      });
 }
 
 void OwnershipFlow::forEachFact(
     llvm::function_ref<void(const Fact &, llvm::ArrayRef<OwnershipState>)>
         Visit) {
   for (BlockID B = 0; B < Facts.Blocks.size(); ++B) {
-    std::vector<OwnershipState> States = In[B].States;
+    std::vector<OwnershipState> States = In.at(B);
     for (const Fact &F : Facts.Blocks[B].Facts) {
       if (States.empty())
         break;

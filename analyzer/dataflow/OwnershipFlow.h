@@ -8,6 +8,7 @@
 #ifndef TENSORSCOPE_DATAFLOW_OWNERSHIPFLOW_H
 #define TENSORSCOPE_DATAFLOW_OWNERSHIPFLOW_H
 
+#include "dataflow/PathStates.h"
 #include "dataflow/State.h"
 #include "dataflow/Summary.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -87,11 +88,6 @@ public:
   bool reaches(const Fact &From, const Fact &To) const;
 
 private:
-  struct BlockStates {
-    std::vector<OwnershipState> States;
-    bool IsMerged = false;
-  };
-
   bool transfer(OwnershipState &S, const Fact &F);
   bool assumeNull(OwnershipState &S, const Fact &F);
   void assumeOutcome(OwnershipState &S, const Fact &F);
@@ -112,7 +108,7 @@ private:
   FunctionFacts &Facts;
   const unsigned StepLimit;
   GuardMap::Factory GuardFactory{false};
-  std::vector<BlockStates> In;
+  PathStates<OwnershipState> In;
   std::map<StorageID, Loss> Losses;
   std::map<StorageID, const Fact *> Acquisitions;
 };

@@ -6,8 +6,6 @@
 
 namespace tensorscope {
 
-/// States of one block that are kept apart.
-static constexpr unsigned MaxStates = 8;
 /// A function with more facts may take more steps, in proportion.
 static constexpr size_t UsualFacts = 6250;
 
@@ -37,14 +35,11 @@ std::vector<unsigned> reversePostOrder(const FunctionFacts &F) {
 bool StorageFlow::run() {
   if (Facts.IsIncomplete)
     return false;
-  In.assign(Facts.Blocks.size(), {});
-  In[Facts.Entry].States.push_back(Store.initial());
+  In.begin(Facts.Blocks.size(), Facts.Entry, Store.initial());
   Order = reversePostOrder(Facts);
   for (PlaceID P = 0; P < Facts.Places.size(); ++P)
     IsAnyAdopted |= Facts.Places[P].IsAdopted;
   std::set<std::pair<unsigned, BlockID>> Todo{{Order[Facts.Entry], Facts.Entry}};
-  // How many states of a block have been carried on.
-  std::vector<size_t> Done(Facts.Blocks.size());
   size_t FactCount = 0;
   for (const FactBlock &B : Facts.Blocks)
     FactCount += B.Facts.size() + 1;
@@ -54,11 +49,7 @@ bool StorageFlow::run() {
   while (!Todo.empty()) {
     BlockID B = Todo.begin()->second;
     Todo.erase(Todo.begin());
-    std::vector<State> Fresh(In[B].States.begin() +
-                                 std::min(Done[B], In[B].States.size()),
-                             In[B].States.end());
-    Done[B] = In[B].States.size();
-    for (State &S : Fresh) {
+    for (State &S : In.takeFresh(B)) {
       Steps += Facts.Blocks[B].Facts.size() + 1;
       if (Steps > Limit)
         return false;
@@ -69,33 +60,21 @@ bool StorageFlow::run() {
         continue;
       Store.collectGarbage(S);
       for (BlockID To : Facts.Blocks[B].Successors)
-        if (join(To, S)) {
-          if (In[To].IsMerged)
-            Done[To] = 0;
+        if (join(To, S))
           Todo.insert({Order[To], To});
-        }
     }
   }
   return true;
 }
 
 bool StorageFlow::join(BlockID To, const State &S) {
-  BlockStates &Block = In[To];
-  if (llvm::is_contained(Block.States, S))
-    return false;
-  if (!Block.IsMerged && Block.States.size() < MaxStates) {
-    Block.States.push_back(S);
-    return true;
-  }
-  State Merged = S;
-  Store.beginChanges();
-  for (const State &Other : Block.States)
-    Merged = Store.merge(Other, Merged);
-  Store.collectGarbage(Merged);
-  bool Changed = !(Block.IsMerged && Merged == Block.States.front());
-  Block.IsMerged = true;
-  Block.States.assign(1, Merged);
-  return Changed;
+  return In.join(To, S, [&](llvm::ArrayRef<State> Others, State Merged) {
+    Store.beginChanges();
+    for (const State &Other : Others)
+      Merged = Store.merge(Other, Merged);
+    Store.collectGarbage(Merged);
+    return Merged;
+  });
 }
 
 /// Runs once over the facts from what each block begins with.
@@ -107,7 +86,7 @@ void StorageFlow::replay() {
     return Order[A] < Order[B];
   });
   for (BlockID B : Blocks) {
-    std::vector<State> States = In[B].States;
+    std::vector<State> States = In.at(B);
     for (const Fact &F : Facts.Blocks[B].Facts) {
       if (States.empty())
         break;

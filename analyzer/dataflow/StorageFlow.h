@@ -8,6 +8,7 @@
 #ifndef TENSORSCOPE_DATAFLOW_STORAGEFLOW_H
 #define TENSORSCOPE_DATAFLOW_STORAGEFLOW_H
 
+#include "dataflow/PathStates.h"
 #include "dataflow/State.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <set>
@@ -38,7 +39,7 @@ public:
   /// Tensors that a number is read out of: too small for a scope to matter.
   std::set<StorageID> oneElementStorages();
 
-  llvm::ArrayRef<State> exitStates() const { return In[Facts.Exit].States; }
+  llvm::ArrayRef<State> exitStates() const { return In.at(Facts.Exit); }
   /// The open scope that \p F, met in \p S, ends: its own, or the session.
   ScopeID endedBy(const State &S, const Fact &F) const;
   StateStore &store() { return Store; }
@@ -46,11 +47,6 @@ public:
   const FunctionFacts &facts() const { return Facts; }
 
 private:
-  struct BlockStates {
-    std::vector<State> States;
-    bool IsMerged = false;
-  };
-
   /// A fact and the states before it.
   struct Step {
     const Fact *At;
@@ -81,7 +77,7 @@ private:
   StateStore Store;
   const unsigned StepLimit;
   bool IsAnyAdopted = false;
-  std::vector<BlockStates> In;
+  PathStates<State> In;
   std::vector<unsigned> Order; ///< of each block, in reverse post order
   std::vector<Step> Replayed;  ///< all reachable facts, in order; made when asked for
   std::vector<State> ReplayedStates;
