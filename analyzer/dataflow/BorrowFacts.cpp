@@ -285,16 +285,8 @@ PlaceID BorrowBuilder::addressOf(const Expr *E) {
 const Expr *stripForBorrow(const Expr *E) {
   while (E && !isa<CXXStdInitializerListExpr>(E)) {
     const Expr *Before = E;
-    E = E->IgnoreParenImpCasts();
-    if (const auto *Full = dyn_cast<FullExpr>(E))
-      E = Full->getSubExpr();
-    else if (const auto *Temp = dyn_cast<MaterializeTemporaryExpr>(E))
-      E = Temp->getSubExpr();
-    else if (const auto *Bound = dyn_cast<CXXBindTemporaryExpr>(E))
-      E = Bound->getSubExpr();
-    else if (const auto *Cast = dyn_cast<ExplicitCastExpr>(E))
-      E = Cast->getSubExpr();
-    else if (const auto *Default = dyn_cast<CXXDefaultInitExpr>(E))
+    E = stripOneWrapper(E);
+    if (const auto *Default = dyn_cast<CXXDefaultInitExpr>(E))
       E = Default->getExpr();
     if (E == Before)
       break;

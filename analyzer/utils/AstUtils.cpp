@@ -61,19 +61,24 @@ bool opensLibrary(const Decl *D, const SourceManager &SM) {
          !SM.isInMainFile(SM.getExpansionLoc(D->getLocation()));
 }
 
+const Expr *stripOneWrapper(const Expr *E) {
+  E = E->IgnoreParenImpCasts();
+  if (const auto *Full = dyn_cast<FullExpr>(E))
+    return Full->getSubExpr();
+  if (const auto *Temp = dyn_cast<MaterializeTemporaryExpr>(E))
+    return Temp->getSubExpr();
+  if (const auto *Bound = dyn_cast<CXXBindTemporaryExpr>(E))
+    return Bound->getSubExpr();
+  if (const auto *Cast = dyn_cast<ExplicitCastExpr>(E))
+    return Cast->getSubExpr();
+  return E;
+}
+
 const Expr *stripWrappers(const Expr *E) {
   while (E) {
     const Expr *Before = E;
-    E = E->IgnoreParenImpCasts();
-    if (const auto *Full = dyn_cast<FullExpr>(E))
-      E = Full->getSubExpr();
-    else if (const auto *Temp = dyn_cast<MaterializeTemporaryExpr>(E))
-      E = Temp->getSubExpr();
-    else if (const auto *Bound = dyn_cast<CXXBindTemporaryExpr>(E))
-      E = Bound->getSubExpr();
-    else if (const auto *Cast = dyn_cast<ExplicitCastExpr>(E))
-      E = Cast->getSubExpr();
-    else if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(E))
+    E = stripOneWrapper(E);
+    if (const auto *List = dyn_cast<CXXStdInitializerListExpr>(E))
       E = List->getSubExpr();
     else if (const auto *Subst = dyn_cast<SubstNonTypeTemplateParmExpr>(E))
       E = Subst->getReplacement();

@@ -28,6 +28,8 @@ bool opensLibrary(const clang::Decl *D, const clang::SourceManager &SM);
 /// The expression under parentheses, casts that construct nothing, temporaries'
 /// materialization and cleanups: what names or makes the value.
 const clang::Expr *stripWrappers(const clang::Expr *E);
+/// The same for the outermost of them alone, for who stops at other places.
+const clang::Expr *stripOneWrapper(const clang::Expr *E);
 
 /// The function a callable argument runs when it is called: a lambda's or a
 /// functor's only call operator, or the named function. Null when it is not
