@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `tensorscope check`: options, then database, workers, report, output.
-#include "model/ModelSet.h"
 #include "tool/CheckRun.h"
 #include "tool/CheckSelection.h"
 #include "tool/Command.h"
-#include "tool/CompileDatabase.h"
-#include "tool/Config.h"
 #include "tool/FileRunner.h"
+#include "tool/ParseInputs.h"
 #include "tool/Paths.h"
 #include "tool/Report.h"
-#include "tool/ResourceFolder.h"
 #include "tool/SourceTexts.h"
 #include "tool/WholeProgram.h"
-#include "tool/WorkerPool.h"
 #include "tool/Writers.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -134,10 +130,10 @@ llvm::Error CheckCommand::readOutputOptions() {
     return badValue("format", Format, "text, json or sarif");
   if (Color != "auto" && Color != "always" && Color != "never")
     return badValue("color", Color, "auto, always or never");
-  JobCount = defaultJobs();
-  if (!Jobs.empty() &&
-      (llvm::StringRef(Jobs).getAsInteger(10, JobCount) || JobCount == 0))
-    return badValue("jobs", Jobs, "a number from 1");
+  llvm::Expected<unsigned> Count = readJobCount(Jobs);
+  if (!Count)
+    return Count.takeError();
+  JobCount = *Count;
   // Known before the work is done rather than after it.
   std::string Folder = llvm::sys::path::parent_path(absolutePath(Output)).str();
   if (Output != "-" && !llvm::sys::fs::is_directory(Folder))
@@ -147,18 +143,10 @@ llvm::Error CheckCommand::readOutputOptions() {
 
 /// Read before the analysis' options, so that the command line wins.
 llvm::Error CheckCommand::readConfig() {
-  std::string Path = ConfigPath;
-  if (Path.empty())
-    Path = findUpward(startPath(), {Config::FileName}).value_or("");
-  if (Path.empty())
-    return llvm::Error::success();
-  llvm::Expected<Config> Loaded = Config::load(Path);
-  if (!Loaded)
-    return Loaded.takeError();
-  Settings = std::move(*Loaded);
-  for (const ModelText &Text : Settings.Models)
-    if (llvm::Error Failure = Models.add(Text.Yaml, Text.FileName))
-      return Failure;
+  llvm::Expected<Config> Read = readSettings(ConfigPath, startPath(), Models);
+  if (!Read)
+    return Read.takeError();
+  Settings = std::move(*Read);
   return llvm::Error::success();
 }
 
@@ -222,30 +210,23 @@ void CheckCommand::writeMessages(const Report &Result) {
 }
 
 llvm::Expected<Report> CheckCommand::check(SourceTexts &Sources) {
-  llvm::Expected<CompileDatabase> Database =
-      CompileDatabase::load(Build, startPath());
-  if (!Database)
-    return Database.takeError();
-  auto Commands = Database->select(Paths);
-  if (!Commands)
-    return Commands.takeError();
-  llvm::Expected<std::string> ResourceFolder = findResourceFolder();
-  if (!ResourceFolder)
-    return ResourceFolder.takeError();
+  llvm::Expected<ParseInputs> Inputs = findInputs(Build, startPath(), Paths);
+  if (!Inputs)
+    return Inputs.takeError();
 
   llvm::Expected<ProgramSummaries> Given =
       loadSummaries(std::vector<std::string>(Summaries.begin(), Summaries.end()));
   if (!Given)
     return Given.takeError();
-  RunSettings Run{*Selection, Models, Analysis, *ResourceFolder};
+  RunSettings Run{*Selection, Models, Analysis, Inputs->ResourceFolder};
   Run.Options.Elsewhere = &*Given;
   size_t Finished = 0;
   bool ShowProgress = !Quiet && llvm::sys::Process::StandardErrIsDisplayed();
   auto Done = [&](const FileReport &F) {
     if (!ShowProgress)
       return;
-    if (++Finished <= Commands->size())
-      llvm::errs() << '[' << Finished << '/' << Commands->size() << "] ";
+    if (++Finished <= Inputs->Commands.size())
+      llvm::errs() << '[' << Finished << '/' << Inputs->Commands.size() << "] ";
     else
       llvm::errs() << "[again] ";
     llvm::errs() << displayPath(F.File) << '\n';
@@ -253,8 +234,9 @@ llvm::Expected<Report> CheckCommand::check(SourceTexts &Sources) {
   // With summaries given, somebody else joins the parts.
   std::vector<FileReport> Files =
       Summaries.empty()
-          ? runWholeProgram(*Commands, *Database, Run, JobCount, Done)
-          : runChecks(*Commands, *Database, Run, JobCount, Done);
+          ? runWholeProgram(Inputs->Commands, Inputs->Database, Run, JobCount,
+                            Done)
+          : runChecks(Inputs->Commands, Inputs->Database, Run, JobCount, Done);
   return makeReport(std::move(Files), findRoot(startPath()), *Selection,
                     /*WholeDatabase=*/Paths.empty(), Sources);
 }

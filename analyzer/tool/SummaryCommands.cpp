@@ -2,17 +2,13 @@
 //
 // `tensorscope extract`, `link` and `models`: the parts of a whole program's
 // check, for build systems that run them apart.
-#include "model/ModelSet.h"
 #include "tool/CheckRun.h"
 #include "tool/CheckSelection.h"
 #include "tool/Command.h"
-#include "tool/CompileDatabase.h"
-#include "tool/Config.h"
 #include "tool/FileRunner.h"
+#include "tool/ParseInputs.h"
 #include "tool/Paths.h"
-#include "tool/ResourceFolder.h"
 #include "tool/WholeProgram.h"
-#include "tool/WorkerPool.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cl = llvm::cl;
@@ -49,57 +45,31 @@ protected:
       cl::value_desc("n"), cl::sub(Sub), cl::cat(Category)};
 
 private:
-  llvm::Error readModels();
   std::string startPath() const { return Paths.empty() ? "." : Paths.front(); }
-
-  ModelSet Models = ModelSet::builtin();
 };
-
-llvm::Error problem(const llvm::Twine &Text) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), Text);
-}
-
-llvm::Error ParsingCommand::readModels() {
-  std::string Path = ConfigPath;
-  if (Path.empty())
-    Path = findUpward(startPath(), {Config::FileName}).value_or("");
-  if (Path.empty())
-    return llvm::Error::success();
-  llvm::Expected<Config> Loaded = Config::load(Path);
-  if (!Loaded)
-    return Loaded.takeError();
-  for (const ModelText &Text : Loaded->Models)
-    if (llvm::Error Failure = Models.add(Text.Yaml, Text.FileName))
-      return Failure;
-  return llvm::Error::success();
-}
 
 llvm::Expected<ProgramSummaries>
 ParsingCommand::summarize(bool Links, bool &AnyFailed) {
-  unsigned JobCount = defaultJobs();
-  if (!Jobs.empty() &&
-      (llvm::StringRef(Jobs).getAsInteger(10, JobCount) || JobCount == 0))
-    return problem("--jobs takes a number from 1, not '" + Jobs + "'");
-  if (llvm::Error Failure = readModels())
-    return std::move(Failure);
-  llvm::Expected<CompileDatabase> Database =
-      CompileDatabase::load(Build, startPath());
-  if (!Database)
-    return Database.takeError();
-  auto Commands = Database->select(Paths);
-  if (!Commands)
-    return Commands.takeError();
-  llvm::Expected<std::string> ResourceFolder = findResourceFolder();
-  if (!ResourceFolder)
-    return ResourceFolder.takeError();
+  llvm::Expected<unsigned> JobCount = readJobCount(Jobs);
+  if (!JobCount)
+    return JobCount.takeError();
+  ModelSet Models = ModelSet::builtin();
+  if (llvm::Expected<Config> Settings =
+          readSettings(ConfigPath, startPath(), Models);
+      !Settings)
+    return Settings.takeError();
+  llvm::Expected<ParseInputs> Inputs = findInputs(Build, startPath(), Paths);
+  if (!Inputs)
+    return Inputs.takeError();
 
   CheckSelection NoChecks(0);
   llvm::cantFail(NoChecks.apply("-*"));
   AnalyzerOptions Options;
   Options.ExportsSummaries = true;
-  RunSettings Run{NoChecks, Models, Options, *ResourceFolder};
+  RunSettings Run{NoChecks, Models, Options, Inputs->ResourceFolder};
   std::vector<FileReport> Reports =
-      runChecks(*Commands, *Database, Run, JobCount, [](const FileReport &) {});
+      runChecks(Inputs->Commands, Inputs->Database, Run, *JobCount,
+                [](const FileReport &) {});
   for (const FileReport &Report : Reports)
     if (Report.Status == FileStatus::Failed) {
       AnyFailed = true;

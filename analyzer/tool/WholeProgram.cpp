@@ -24,7 +24,7 @@ loadSummaries(llvm::ArrayRef<std::string> FileNames) {
     Program.add(*File);
   }
   Program.link();
-  return std::move(Program);
+  return Program;
 }
 
 /// Nothing for a file that was not parsed.
