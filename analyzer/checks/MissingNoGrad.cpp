@@ -13,10 +13,17 @@ using namespace clang;
 namespace tensorscope {
 namespace {
 
+enum Form : unsigned { Evaluation, ThrownAway };
+
 class ForwardQuery {
 public:
   explicit ForwardQuery(CheckInput &Input)
-      : Input(Input), Flow(*Input.Gradients), Facts(Flow.facts()) {}
+      : Input(Input), Flow(*Input.Gradients), Facts(Flow.facts()),
+        Trains(llvm::any_of(Facts.Gradients, [](const GradientEvent &E) {
+          return E.Kind == GradientKind::Backward ||
+                 E.Kind == GradientKind::ResetGradients ||
+                 E.Kind == GradientKind::Train;
+        })) {}
 
   void visit(const Fact &F, const GradientState &S) {
     if (F.Kind != FactKind::Gradient)
@@ -26,15 +33,20 @@ public:
                       S.Mode == GradientMode::Inherited;
     if (E.Kind != GradientKind::Derive || !E.IsForward || !IsRecorded)
       return;
-    unsigned Fate = Flow.fate(F.Dst);
+    unsigned Fate = fateOf(F, E, S);
     LoopID Loop = countedLoop(F);
-    if ((Fate & WalkedBack) || !Seen.insert(Loop).second)
+    if ((Fate & WalkedBack) || Seen.count(Loop))
       return;
+    bool IsWaste = Fate == 0 && !E.MayKeepGraph && Loop != NoLoop &&
+                   isInTraining(F) && !Flow.isEvaluated(S, E.Module);
+    if (!IsWaste)
+      Seen.insert(Loop);
     FlowFinding Found;
     Found.Loc = locationOf(F.At);
     Found.Subject = Facts.Places.name(E.Module, Input.Ctx);
-    Found.Condition = conditionFor(F, E, S);
-    Found.Condition->NeedsNoTraining = Fate != 0;
+    Found.Form = IsWaste ? ThrownAway : Evaluation;
+    Found.Condition = conditionFor(E, S, Fate);
+    Found.Condition->NeedsEvaluation = !IsWaste;
     Found.Condition->NeedsLoopAround = Loop == NoLoop;
     if (Loop != NoLoop) {
       Found.Steps.push_back(
@@ -50,6 +62,20 @@ public:
   std::vector<FlowFinding> Findings;
 
 private:
+  /// Of the place, but for what it is walked back from at another time.
+  unsigned fateOf(const Fact &F, const GradientEvent &E,
+                  const GradientState &S) {
+    unsigned Fate = Flow.fate(F.Dst);
+    if (!(Fate & WalkedBack))
+      return Fate;
+    GradientValue Made{{GradientAtomKind::Graph, &F, NoPlace}};
+    for (PlaceID P : E.Passed) {
+      GradientValue V = Flow.reachable(S, P);
+      Made.insert(Made.end(), V.begin(), V.end());
+    }
+    return Flow.mayBeWalkedBack(Made) ? Fate : Fate & ~unsigned(WalkedBack);
+  }
+
   LoopID countedLoop(const Fact &F) {
     LoopID L = F.Loop;
     while (L != NoLoop && (Facts.Loops[L].IsSmall || !Repeating.goesOn(L, F)))
@@ -57,12 +83,17 @@ private:
     return L;
   }
 
-  GradientCondition conditionFor(const Fact &, const GradientEvent &E,
-                                 const GradientState &S) {
+  GradientCondition conditionFor(const GradientEvent &E, const GradientState &S,
+                                 unsigned Fate) {
     GradientCondition C;
     C.Runs = Facts.Function;
-    C.NeedsNoFreezing = C.NeedsEvaluation = true;
+    C.NeedsNoFreezing = true;
     C.IsEvaluated = Flow.isEvaluated(S, E.Module);
+    // What a function that sets to evaluation and trains nothing gives to
+    // others is not given to be trained with.
+    C.NeedsNoTraining =
+        (Fate & ~unsigned(GivenAway)) ||
+        ((Fate & GivenAway) && (Trains || !C.IsEvaluated));
     PlaceID Root = Facts.Places.root(E.Module);
     auto Param = llvm::find(Facts.Params, Root);
     if (Param != Facts.Params.end() && !S.Evaluated.count(E.Module))
@@ -72,22 +103,34 @@ private:
     return C;
   }
 
+  /// Backward runs in a loop around \p F.
+  bool isInTraining(const Fact &F) {
+    for (LoopID L = F.Loop; L != NoLoop; L = Facts.Loops[L].Outer)
+      if (hasEventIn(L, {GradientKind::Backward}))
+        return true;
+    return false;
+  }
+
   /// A guard for the whole iteration would switch training off.
   bool trainsIn(LoopID Loop) {
+    return hasEventIn(Loop, {GradientKind::Backward, GradientKind::Train,
+                             GradientKind::ResetGradients});
+  }
+
+  bool hasEventIn(LoopID Loop, llvm::ArrayRef<GradientKind> Kinds) {
     for (const FactBlock &B : Facts.Blocks)
       for (const Fact &F : B.Facts)
-        if (F.Kind == FactKind::Gradient && Flow.isInLoop(&F, Loop)) {
-          GradientKind Kind = Facts.Gradients[F.Event].Kind;
-          if (Kind == GradientKind::Backward || Kind == GradientKind::Train ||
-              Kind == GradientKind::ResetGradients)
-            return true;
-        }
+        if (F.Kind == FactKind::Gradient &&
+            llvm::is_contained(Kinds, Facts.Gradients[F.Event].Kind) &&
+            Flow.isInLoop(&F, Loop))
+          return true;
     return false;
   }
 
   CheckInput &Input;
   GradientFlow &Flow;
   const FunctionFacts &Facts;
+  const bool Trains;
   Repetition Repeating{Facts};
   /// One guard is for all forwards of a loop.
   std::set<LoopID> Seen;
@@ -115,6 +158,10 @@ Diagnostic describeMissingNoGrad(const FlowFinding &F) {
                F.Subject +
                "' records a graph here; open a 'torch::NoGradGuard' in the "
                "thread");
+  if (F.Form == ThrownAway)
+    return makeDiagnostic(
+        F, "nothing walks back the graph that '" + F.Subject +
+               "' records here; run it under a 'torch::NoGradGuard'");
   return makeDiagnostic(
       F, "'" + F.Subject +
              "' is evaluated with gradients on: each forward records a graph "

@@ -358,7 +358,7 @@ private:
   llvm::SmallVector<PlaceID, 4> prepareGradients(const Summary &S,
                                                  const CallSite &C);
   void storeGradient(const GradientStore &Store, PlaceID Value,
-                     const CallSite &C, PlaceID Result);
+                     const CallSite &C, PlaceID Result, bool MayKeepGraph);
   void applyGradients(const Summary &S, const CallSite &C, PlaceID Result,
                       llvm::ArrayRef<PlaceID> Prepared);
   void noteInsertion(const CallSite &C, PlaceID Into);

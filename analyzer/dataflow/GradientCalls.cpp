@@ -32,6 +32,7 @@ void FactsBuilder::runModule(const CallSite &C, GradientRole Role) {
   Run.Operands = E.Operands;
   Run.HasUnknown = E.HasUnknown;
   Run.HasParameters = Run.IsForward = HasParameters;
+  Run.MayKeepGraph = Held != nullptr;
   Run.Module = C.ObjectPlace;
 }
 
@@ -51,7 +52,7 @@ void FactsBuilder::noteUnknownForward(const CallSite &C) {
   GradientEvent &Run = gradient(GradientKind::Derive, Result, C.E);
   Run.Operands = E.Operands;
   Run.HasUnknown = E.HasUnknown;
-  Run.HasParameters = Run.IsForward = true;
+  Run.HasParameters = Run.IsForward = Run.MayKeepGraph = true;
   Run.Module = C.ObjectPlace;
 }
 
@@ -65,7 +66,8 @@ bool FactsBuilder::runsForward(const CallSite &C) const {
          Unit.Types.role(C.Object->getType()) == TypeRole::Module;
 }
 
-/// What a callee stores, out of what it is given, before it stores anything.
+/// What a callee stores, out of what it is given, and what it walks back,
+/// before it stores anything.
 llvm::SmallVector<PlaceID, 4>
 FactsBuilder::prepareGradients(const Summary &S, const CallSite &C) {
   // Apart from the temporaries of its results.
@@ -98,11 +100,24 @@ FactsBuilder::prepareGradients(const Summary &S, const CallSite &C) {
     Prepare(Store);
   for (const GradientStore &Store : S.Gradients.Result)
     Prepare(Store);
+  // Of what the places held when the callee began.
+  auto On = [&](GradientKind Kind, const std::vector<Path> &Paths) {
+    for (const Path &P : Paths)
+      if (PlaceID Place = resolve(P, C, NoPlace)) {
+        GradientEvent &E = gradient(Kind, NoPlace, C.E);
+        E.Operands.push_back(Place);
+        E.IsAccumulating = true;
+        Out.Blocks[Cur].Facts.back().Callee = C.Callee;
+      }
+  };
+  On(GradientKind::Backward, S.Gradients.Backward);
+  On(GradientKind::Consume, S.Gradients.Consumed);
   return Prepared;
 }
 
 void FactsBuilder::storeGradient(const GradientStore &Store, PlaceID Value,
-                                 const CallSite &C, PlaceID Result) {
+                                 const CallSite &C, PlaceID Result,
+                                 bool MayKeepGraph) {
   PlaceID To = resolve(Store.To, C, Result);
   if (To == NoPlace)
     return;
@@ -111,6 +126,7 @@ void FactsBuilder::storeGradient(const GradientStore &Store, PlaceID Value,
   Given.Passed.push_back(Value);
   Given.IsWeak = Store.IsWeak || Out.Places.isElementPath(To);
   Given.IsForward = Result != NoPlace && Store.HasGraph && runsForward(C);
+  Given.MayKeepGraph = MayKeepGraph;
   Given.Module = C.ObjectPlace;
   if (!Store.IsInsertion)
     return;
@@ -126,22 +142,12 @@ void FactsBuilder::applyGradients(const Summary &S, const CallSite &C,
   const GradientSummary &G = S.Gradients;
   if (Result != NoPlace) {
     for (size_t I = 0; I < G.Result.size(); ++I)
-      storeGradient(G.Result[I], Prepared[G.Stores.size() + I], C, Result);
+      storeGradient(G.Result[I], Prepared[G.Stores.size() + I], C, Result,
+                    /*MayKeepGraph=*/!G.Stores.empty());
     return;
   }
   for (size_t I = 0; I < G.Stores.size(); ++I)
-    storeGradient(G.Stores[I], Prepared[I], C, Result);
-  auto On = [&](GradientKind Kind, const std::vector<Path> &Paths) {
-    for (const Path &P : Paths)
-      if (PlaceID Place = resolve(P, C, NoPlace)) {
-        GradientEvent &E = gradient(Kind, NoPlace, C.E);
-        E.Operands.push_back(Place);
-        E.IsAccumulating = true;
-        Out.Blocks[Cur].Facts.back().Callee = C.Callee;
-      }
-  };
-  On(GradientKind::Backward, G.Backward);
-  On(GradientKind::Consume, G.Consumed);
+    storeGradient(G.Stores[I], Prepared[I], C, Result, /*MayKeepGraph=*/true);
   if (G.ResetsGradients)
     gradient(GradientKind::ResetGradients, NoPlace, C.E);
 }

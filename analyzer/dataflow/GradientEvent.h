@@ -46,6 +46,8 @@ struct GradientEvent {
   bool HasParameters = false;
   /// Derive: by running the module Module.
   bool IsForward = false;
+  /// The module, or what it was given, may hold graphs of that run, too.
+  bool MayKeepGraph = false;
   bool IsWeak = false;
   PlaceID Module = NoPlace;
   const clang::VarDecl *Guard = nullptr;

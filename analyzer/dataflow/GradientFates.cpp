@@ -110,6 +110,26 @@ void GradientFlow::findFates() {
   }
 }
 
+void GradientFlow::findWalked() {
+  WalkedAtoms.emplace();
+  forEachFact([&](const Fact &F, const GradientState &S) {
+    if (F.Kind != FactKind::Gradient ||
+        Facts.Gradients[F.Event].Kind != GradientKind::Backward)
+      return;
+    for (PlaceID P : Facts.Gradients[F.Event].Operands)
+      WalkedAtoms->merge(history(reachable(S, P)));
+  });
+}
+
+bool GradientFlow::mayBeWalkedBack(const GradientValue &V) {
+  if (!WalkedAtoms)
+    findWalked();
+  return WalkedAtoms->count(GradientAtom::tooMany()) ||
+         llvm::any_of(V, [&](const GradientAtom &A) {
+           return WalkedAtoms->count(A);
+         });
+}
+
 /// The blocks from which the end of an iteration is reached without its head in
 /// between, and the head.
 void GradientFlow::findLoops() {

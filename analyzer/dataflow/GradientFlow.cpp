@@ -18,7 +18,7 @@ static void add(GradientValue &V, const GradientAtom &A) {
   if (Where != V.end() && *Where == A)
     return;
   if (V.size() >= MaxAtoms) {
-    V.assign(1, unknownAtom());
+    V.assign(1, GradientAtom::tooMany());
     return;
   }
   V.insert(Where, A);
@@ -166,8 +166,10 @@ GradientValue GradientFlow::computed(const GradientState &S, const Fact &F,
       IsSymbolic |= A.Kind == GradientAtomKind::Given ||
                     A.Kind == GradientAtomKind::Symbolic;
       HasUnknown |= A.Kind == GradientAtomKind::Unknown;
-      if (A.Kind >= GradientAtomKind::Graph &&
-          A.Kind != GradientAtomKind::Unknown && !llvm::is_contained(Edges, A))
+      bool IsEdge = A.Kind >= GradientAtomKind::Graph &&
+                    A.Kind != GradientAtomKind::Unknown;
+      if ((IsEdge || A == GradientAtom::tooMany()) &&
+          !llvm::is_contained(Edges, A))
         Edges.push_back(A);
     }
     IsSure |= Recording > 0 && Others == 0;

@@ -57,6 +57,9 @@ public:
   /// Bits of GradientFate, of \p P, what holds it, and (\p WithParts) what lies
   /// below it.
   unsigned fate(PlaceID P, bool WithParts = true);
+  /// Backward may run from one of \p V. Unlike the fate of a place this tells
+  /// apart what the place holds at one time and another.
+  bool mayBeWalkedBack(const GradientValue &V);
 
   /// \p F is in the body or the head of \p Loop.
   bool isInLoop(const Fact *F, LoopID Loop);
@@ -77,6 +80,7 @@ private:
   void endGuard(GradientState &S, const clang::VarDecl *Guard);
   bool join(BlockID To, const GradientState &S);
   void findFates();
+  void findWalked();
   void findLoops();
 
   FunctionFacts &Facts;
@@ -86,6 +90,8 @@ private:
   std::vector<unsigned> Order;
   std::map<const Fact *, GradientValue> Operands;
   std::vector<unsigned> Fates;
+  /// All that backward runs from, once it was asked.
+  std::optional<std::set<GradientAtom>> WalkedAtoms;
   std::map<LoopID, std::set<BlockID>> Loops;
   std::map<const Fact *, BlockID> BlockOf;
 };

@@ -26,6 +26,11 @@ struct GradientAtom {
   const Fact *Made = nullptr;
   PlaceID Place = NoPlace;
 
+  /// Stands for more atoms than are told apart.
+  static GradientAtom tooMany() {
+    return {GradientAtomKind::Unknown, nullptr, ~PlaceID(0)};
+  }
+
   friend bool operator==(const GradientAtom &A, const GradientAtom &B) {
     return A.Kind == B.Kind && A.Made == B.Made && A.Place == B.Place;
   }
