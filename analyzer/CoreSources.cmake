@@ -18,6 +18,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/SavedPointers.cpp
     checks/ScopeGranularity.cpp
     checks/StaticDeviceTensor.cpp
+    checks/StreamHazard.cpp
     checks/ThreadWithoutScope.cpp
     checks/UnbalancedSession.cpp
     checks/UnboundedContainer.cpp
@@ -84,6 +85,11 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/StateMerge.cpp
     dataflow/StorageFlow.cpp
     dataflow/StoreFacts.cpp
+    dataflow/StreamAnalysis.cpp
+    dataflow/StreamFacts.cpp
+    dataflow/StreamFlow.cpp
+    dataflow/StreamQueries.cpp
+    dataflow/StreamWorkFacts.cpp
     dataflow/SummaryBuilder.cpp
     dataflow/SummaryFile.cpp
     dataflow/TupleFacts.cpp
@@ -104,7 +110,7 @@ set(TENSORSCOPE_CORE_SOURCES
 
 # The model files, as string literals of one source.
 set(TENSORSCOPE_MODEL_FILES model/data/autograd.yml model/data/handles.yml model/data/memory.yml
-    model/data/runtime.yml model/data/std.yml model/data/torch.yml)
+    model/data/runtime.yml model/data/std.yml model/data/streams.yml model/data/torch.yml)
 set(TENSORSCOPE_BUILTIN_MODELS "${CMAKE_CURRENT_BINARY_DIR}/BuiltinModels.cpp")
 set(model_rows "")
 foreach(model_file IN LISTS TENSORSCOPE_MODEL_FILES)

@@ -45,7 +45,8 @@ public:
                      [&, F] { return Unit.withExceptions(F); },
                      [&, F]() -> const BorrowFindings & {
                        return Unit.borrows(F);
-                     }};
+                     },
+                     [&, F] { return Unit.streams(F); }};
     for (const Check *C : Checks) {
       if (!C->Find)
         continue;

@@ -10,6 +10,7 @@
 #include "dataflow/FlowFinding.h"
 #include "dataflow/GradientFlow.h"
 #include "dataflow/StorageFlow.h"
+#include "dataflow/StreamAnalysis.h"
 #include "clang/AST/ASTContext.h"
 #include <memory>
 #include <set>
@@ -39,6 +40,8 @@ struct CheckInput {
 
   /// What the function does with borrowed memory; made when it is asked for.
   std::function<const BorrowFindings &()> Borrows;
+  /// The same of the streams of a device.
+  std::function<std::vector<StreamReport>()> Streams;
 };
 
 /// A finding of the whole translation unit, and the function it is in, if any.
@@ -95,9 +98,11 @@ Diagnostic describeViewKeepsStorage(const FlowFinding &F);
 std::vector<FlowFinding> findBlobExtents(CheckInput &Input);
 std::vector<FlowFinding> findDanglingBlobs(CheckInput &Input);
 std::vector<FlowFinding> findDanglingDataPtrs(CheckInput &Input);
+std::vector<FlowFinding> findStreamHazards(CheckInput &Input);
 Diagnostic describeBlobExtent(const FlowFinding &F);
 Diagnostic describeDanglingBlob(const FlowFinding &F);
 Diagnostic describeDanglingDataPtr(const FlowFinding &F);
+Diagnostic describeStreamHazard(const FlowFinding &F);
 
 /// What a dangling finding says, for a check's words.
 FlowFinding danglingFinding(const BorrowFinding &B);

@@ -59,6 +59,10 @@ llvm::ArrayRef<Check> checkTable() {
         "Finds tensors that may be on a device and are destroyed when the "
         "program ends."},
        /*Find=*/nullptr, describeStaticDeviceTensor, findStaticDeviceTensors},
+      {{"stream-hazard", 2,
+        "Finds tensors that are dropped, and pinned memory that is written, "
+        "while a stream may still use them."},
+       findStreamHazards, describeStreamHazard},
       {{"thread-without-scope", 1,
         "Finds threads that work without a scope where the code uses scopes."},
        findThreadsWithoutScope, describeThreadWithoutScope},
@@ -163,6 +167,12 @@ static std::string noteText(const FlowStep &S) {
     return "the thread is started here";
   case FlowStepKind::CalledInLoop:
     return "called in a loop here";
+  case FlowStepKind::WorkBegan:
+    return "the work begins here" + Through;
+  case FlowStepKind::CopyBegan:
+    return "the copy begins here" + Through;
+  case FlowStepKind::WrittenThere:
+    return "written here" + Through;
   }
   return "";
 }

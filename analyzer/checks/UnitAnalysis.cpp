@@ -57,7 +57,8 @@ bool isLambda(const FunctionDecl *F) {
 UnitAnalysis::UnitAnalysis(ASTContext &Ctx, const ModelSet &Models,
                            const AnalyzerOptions &Options)
     : Unit(Ctx, Models, *this, Options.SmallLoopBound, Options.BlockLimit),
-      Borrows(Unit, Models, Options.StepLimit), Options(Options) {}
+      Borrows(Unit, Models, Options.StepLimit), Streams(Unit, Options.StepLimit),
+      Options(Options) {}
 
 void UnitAnalysis::run(const Visitor &Visit) {
   FunctionCollector Collector;

@@ -37,6 +37,10 @@ public:
   const BorrowFindings &borrows(const clang::FunctionDecl *F) {
     return Borrows.findings(F);
   }
+  /// What \p F does on the streams of a device that may go wrong.
+  std::vector<StreamReport> streams(const clang::FunctionDecl *F) {
+    return Streams.findings(F);
+  }
   /// What \c run met, without paths.
   UnitFacts unitFacts();
   /// Autograd's graphs in the function that is visited; null past a budget.
@@ -69,6 +73,7 @@ private:
 
   UnitContext Unit;
   BorrowAnalysis Borrows;
+  StreamAnalysis Streams;
   const AnalyzerOptions &Options;
   AnalyzerStatistics Statistics;
   /// Null: nothing is known of it.

@@ -34,6 +34,7 @@ PlaceID FactsBuilder::argPlace(const CallSite &C, int Index) const {
 
 void FactsBuilder::visitCall(const CallSite &C) {
   if (!C.Callee) {
+    walkForStreams(C, nullptr);
     applyUnknown(C);
     return;
   }
@@ -45,6 +46,7 @@ void FactsBuilder::visitCall(const CallSite &C) {
       carries(C.Object->getType())) {
     visitHandleAssignment(C);
     noteElementStore(C);
+    noteElementWrite(C);
     // What is assigned on, as in `a = b = value`, is looked at.
     if (C.ObjectPlace != NoPlace && !Top->Body->Discarded.contains(C.E))
       on(FactKind::Read, Out.Places.root(C.ObjectPlace), C.E);
@@ -54,8 +56,10 @@ void FactsBuilder::visitCall(const CallSite &C) {
   if (Method && Method->getParent()->isLambda()) {
     if (canWalkInPlace(C.Callee)) {
       runsInPlace(C.Object);
+      giveStreams(C);
       walkCallee(C);
     } else {
+      walkForStreams(C, nullptr);
       applyUnknown(C);
     }
     return;
@@ -63,6 +67,7 @@ void FactsBuilder::visitCall(const CallSite &C) {
   if (const FunctionModel *M = Unit.Api.find(C.Callee)) {
     applyModel(*M, C);
     noteGradients(C, *M);
+    noteStreams(C, *M);
   } else {
     visitUserCall(C);
   }
@@ -89,9 +94,12 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
   if (Said && opensScope(*Said))
     return applyModel(*Said, C);
   if (Body && isGivenCallable(C) && canWalkInPlace(Body)) {
+    giveStreams(C);
     walkCallee(C);
     return;
   }
+  if (walkForStreams(C, Body))
+    return;
   if (Body)
     if (const Summary *S = Unit.Summaries.summary(Body)) {
       Out.Blocks[Cur].Facts[CallIndex].Value = S->WorksInLoop;

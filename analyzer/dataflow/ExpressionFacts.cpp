@@ -193,6 +193,7 @@ void FactsBuilder::VisitUnaryOperator(const UnaryOperator *E) {
   const Expr *Operand = E->getSubExpr();
   PlaceID P = valueOf(Operand);
   if (E->isIncrementDecrementOp()) {
+    noteMemoryWrite(Operand, E);
     // A flag that counts is set under a condition; a loop's counter is not.
     const BodyIndex &Body = *Top->Body;
     if (const Stmt *Branch = Body.BranchOf.lookup(E);
@@ -216,6 +217,7 @@ void FactsBuilder::VisitBinaryOperator(const BinaryOperator *E) {
     PlaceID To = valueOf(E->getLHS());
     PlaceID Value = valueOf(E->getRHS());
     QualType T = E->getLHS()->getType();
+    noteMemoryWrite(E->getLHS(), E);
     if (E->getOpcode() == BO_Assign)
       noteWrite(E->getLHS(), E);
     if (carries(T) || (T->isPointerType() && Value != NoPlace))
@@ -289,7 +291,7 @@ void FactsBuilder::declareVariable(const VarDecl *V, const Stmt *At) {
   QualType T = V->getType();
   Aliases.erase(V);
   noteLongLived(V, At);
-  if (declareModeGuard(V, At))
+  if (declareModeGuard(V, At) || declareStream(V, At))
     return;
   if (!T->isReferenceType() && !T->isPointerType()) {
     TypeRole Role = Unit.Types.role(T);

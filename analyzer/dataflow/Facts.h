@@ -7,6 +7,7 @@
 
 #include "dataflow/GradientEvent.h"
 #include "dataflow/Places.h"
+#include "dataflow/StreamEvent.h"
 #include "dataflow/Summary.h"
 #include "model/FunctionModel.h"
 #include "clang/AST/Expr.h"
@@ -71,7 +72,7 @@ enum class FactKind {
   CatchFrom,     ///< an exception that the call At threw is caught
 
   Gradient, ///< what autograd does: Event says it
-
+  Stream,   ///< what happens on a device's streams: Event says it
 };
 
 struct Fact {
@@ -95,7 +96,7 @@ struct Fact {
   /// Create: a callee made it while a scope was open there.
   bool IsMadeInScope = false;
 
-  /// Gradient: which of the function's events.
+  /// Gradient, Stream: which of the function's events.
   unsigned Event = 0;
 
   const clang::Stmt *At = nullptr;
@@ -201,6 +202,10 @@ struct FunctionFacts {
 
   /// What autograd does; the first one is none.
   std::vector<GradientEvent> Gradients = std::vector<GradientEvent>(1);
+
+  /// What happens on a device's streams, where that is followed; the first one
+  /// is none.
+  std::vector<StreamEvent> Streams = std::vector<StreamEvent>(1);
 
   /// Over a budget, or built on code with errors: no result.
   bool IsIncomplete = false;

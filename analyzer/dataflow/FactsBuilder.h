@@ -10,7 +10,8 @@
 // (places that name one object), RarityFacts.cpp (how often a call runs),
 // LongLivedFacts.cpp (models and their kind), StoreFacts.cpp (what a callee
 // stores), OwnershipFacts.cpp, OwnershipCalls.cpp and OwnershipBranches.cpp (raw
-// pointers that own), GradientFacts.cpp and GradientCalls.cpp (autograd).
+// pointers that own), GradientFacts.cpp and GradientCalls.cpp (autograd),
+// StreamFacts.cpp and StreamWorkFacts.cpp (streams of a device).
 #ifndef TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 #define TENSORSCOPE_DATAFLOW_FACTSBUILDER_H
 
@@ -92,6 +93,11 @@ bool readsOnlyVariables(
     const clang::Expr *E,
     llvm::SmallVector<const clang::ValueDecl *, 2> &Variables);
 
+/// What sets \p V where it is declared, or in a constructor of its class.
+const clang::Expr *declaredValue(const clang::ValueDecl *V);
+/// The variable that \p E, an expression of a stream, names.
+const clang::ValueDecl *spelledStream(const clang::Expr *E);
+
 /// The member function `forward` of the class that a holder's type names.
 const clang::FunctionDecl *heldForward(const clang::Expr *Holder);
 
@@ -101,6 +107,7 @@ public:
       : Unit(Unit), Out(Out), FollowsExceptions(FollowsExceptions) {}
   void build(const clang::FunctionDecl *F);
   void followParameters() { FollowsParameters = true; }
+  void followStreams() { FollowsStreams = true; }
 
   // What is no call.
   void VisitDeclRefExpr(const clang::DeclRefExpr *E);
@@ -371,6 +378,28 @@ private:
   void noteThread(const CallSite &C, bool InheritsMode = false);
   void noteCall(const CallSite &C, const clang::FunctionDecl *Callee);
 
+  // Streams of a device.
+  StreamEvent &stream(StreamKind Kind, PlaceID Dst, const clang::Stmt *At);
+  StreamName streamOf(const clang::Expr *E, unsigned Depth = 0);
+  bool isStream(clang::QualType T);
+  void nameStream(const clang::ValueDecl *V, const clang::Expr *Value,
+                  const clang::Stmt *At);
+  bool isStreamGuard(clang::QualType T, bool &IsPlain, unsigned Depth);
+  bool declareStream(const clang::VarDecl *V, const clang::Stmt *At);
+  void leaveStreamGuard(const clang::VarDecl *V, const clang::Stmt *At);
+  void giveStreams(const CallSite &C);
+  bool asksForPinned(const clang::Stmt *S, unsigned Depth = 0);
+  bool isPinned(const clang::Expr *E);
+  bool isDeclaredPinned(PlaceID P);
+  void launch(const CallSite &C, const FunctionModel &M);
+  void writeMemory(PlaceID P, const clang::Stmt *At);
+  void noteMemoryWrite(const clang::Expr *Target, const clang::Stmt *At);
+  void copyOnStream(const CallSite &C, int Source);
+  void switchStream(const CallSite &C, const StreamModel &M);
+  void noteStreams(const CallSite &C, const FunctionModel &M);
+  void noteElementWrite(const CallSite &C);
+  bool walkForStreams(const CallSite &C, const clang::FunctionDecl *Body);
+
   UnitContext &Unit;
   FunctionFacts &Out;
   const bool FollowsExceptions;
@@ -384,12 +413,15 @@ private:
   FrameID Frames = 0;
   /// For a summary: the parameters alone are reason enough to follow pointers.
   bool FollowsParameters = false;
+  /// What happens on the streams of a device is followed.
+  bool FollowsStreams = false;
 
   llvm::DenseMap<const clang::ValueDecl *, PlaceID> Aliases;
   llvm::DenseMap<const clang::VarDecl *, ScopeID> Guards;
   std::vector<llvm::FoldingSetNodeID> GuardKeys;
   std::vector<llvm::FoldingSetNodeID> ComparedSubjects;
   llvm::DenseSet<const clang::VarDecl *> ModeGuards;
+  llvm::DenseSet<const clang::VarDecl *> StreamGuards;
   /// The tensor that a temporary is a view of.
   llvm::DenseMap<PlaceID, PlaceID> ViewOf;
 };

@@ -12,6 +12,8 @@ static llvm::StringRef kindName(FactKind Kind) {
   switch (Kind) {
   case FactKind::Gradient:
     return "gradient";
+  case FactKind::Stream:
+    return "stream";
   case FactKind::CollectGarbage:
     return "collect-garbage";
   case FactKind::SessionForget:

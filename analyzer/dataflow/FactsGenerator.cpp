@@ -278,6 +278,7 @@ static bool hasUserDestructor(const CXXRecordDecl *Class,
 
 void FactsBuilder::leaveVariable(const VarDecl *V, const Stmt *At) {
   leaveModeGuard(V, At);
+  leaveStreamGuard(V, At);
   if (auto It = Guards.find(V); It != Guards.end()) {
     endScope(It->second, NoPlace, At);
     return;
@@ -418,6 +419,14 @@ FunctionFacts generateFacts(const FunctionDecl *F, UnitContext &Unit,
   if (Facts.Claim)
     Facts.ClaimedCarriers = carriersOf(F, Unit.Types);
   FactsBuilder(Unit, Facts, FollowsExceptions).build(F);
+  return Facts;
+}
+
+FunctionFacts generateStreamFacts(const FunctionDecl *F, UnitContext &Unit) {
+  FunctionFacts Facts;
+  FactsBuilder Builder(Unit, Facts, /*FollowsExceptions=*/false);
+  Builder.followStreams();
+  Builder.build(F);
   return Facts;
 }
 

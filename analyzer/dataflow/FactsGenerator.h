@@ -39,6 +39,8 @@ public:
   const unsigned BlockLimit;
   /// Bodies of lambdas that were walked in place; they need no walk alone.
   llvm::DenseSet<const clang::FunctionDecl *> WalkedInPlace;
+  /// Bits of StreamUse, of each function that was asked for.
+  llvm::DenseMap<const clang::FunctionDecl *, unsigned> StreamsIn;
   /// Whether a function's result, or what it sets, may be a new owner.
   llvm::DenseMap<const clang::FunctionDecl *, bool> MayAcquire;
 
@@ -64,6 +66,18 @@ FunctionFacts generateFacts(const clang::FunctionDecl *F, UnitContext &Unit,
 /// With the facts of owning pointers, whether or not the body makes one.
 FunctionFacts generateOwnershipFacts(const clang::FunctionDecl *F,
                                      UnitContext &Unit);
+
+/// With what happens on the streams of a device; callees that have to do with
+/// streams or tensors are walked in place.
+FunctionFacts generateStreamFacts(const clang::FunctionDecl *F,
+                                  UnitContext &Unit);
+
+/// What a function, or a callee of its, has to do with streams.
+enum StreamUse : unsigned {
+  GivesWorkAside = 1,  ///< switches streams, or copies without waiting
+  WaitsForStreams = 2, ///< may wait for one
+};
+unsigned streamsIn(const clang::FunctionDecl *F, UnitContext &Unit);
 
 } // namespace tensorscope
 

@@ -47,6 +47,11 @@ enum class FlowStepKind {
   AddedThere, ///< in the callee Through
   ThreadStarted,
   CalledInLoop,
+
+  // Of streams of a device.
+  WorkBegan,
+  CopyBegan,
+  WrittenThere,
 };
 
 struct FlowStep {

@@ -74,6 +74,13 @@ GradientRole ApiModel::gradients(const CXXRecordDecl *RD) {
   return It->second;
 }
 
+StreamModel ApiModel::streams(const NamedDecl *D) {
+  auto [It, IsNew] = StreamRoles.try_emplace(D->getCanonicalDecl());
+  if (IsNew)
+    It->second = Models.streams(qualifiedName(D));
+  return It->second;
+}
+
 FunctionModel ApiModel::libraryDefault(const FunctionDecl *F) {
   FunctionModel Model;
   Model.IsDefault = true;

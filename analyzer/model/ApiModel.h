@@ -33,6 +33,9 @@ public:
   GradientRole gradients(const clang::FunctionDecl *F);
   GradientRole gradients(const clang::CXXRecordDecl *RD);
 
+  /// What a function or a class is to the streams of a device.
+  StreamModel streams(const clang::NamedDecl *D);
+
 private:
   FunctionModel libraryDefault(const clang::FunctionDecl *F);
 
@@ -43,6 +46,7 @@ private:
   llvm::DenseMap<const clang::FunctionDecl *, const FunctionModel *>
       Annotated;
   llvm::DenseMap<const clang::Decl *, GradientRole> Roles;
+  llvm::DenseMap<const clang::Decl *, StreamModel> StreamRoles;
   std::vector<std::unique_ptr<FunctionModel>> Defaults;
 };
 

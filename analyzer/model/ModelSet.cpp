@@ -4,6 +4,7 @@
 #include "model/BuiltinModels.h"
 #include "model/MemoryRows.h"
 #include "model/ModelVocabulary.h"
+#include "model/StreamRows.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/SourceMgr.h"
@@ -45,12 +46,13 @@ struct ModelFile {
   std::vector<FunctionRow> Functions;
   std::vector<MemoryTypeRow> MemoryTypes;
   std::vector<MemoryRow> Memory;
+  std::vector<StreamRow> Streams;
 };
 
 constexpr unsigned MostResults = 32;
 
 constexpr llvm::StringRef Keys[] = {
-    "gradients",
+    "gradients", "streams",
     "version", "types",   "functions", "name",         "is",
     "names",   "effects", "result",    "uses-tensors", "long-lived",
     "parameters", "no-graph", "memory", "does", "memory-types"};
@@ -169,6 +171,7 @@ template <> struct MappingTraits<ModelFile> {
     IO.mapOptional("memory-types", File.MemoryTypes);
     IO.mapOptional("memory", File.Memory);
     IO.mapOptional("gradients", File.Gradients);
+    IO.mapOptional("streams", File.Streams);
   }
   static std::string validate(IO &, ModelFile &File) {
     return File.Version == 1 ? "" : "this tool reads version 1";
@@ -230,6 +233,7 @@ struct ModelSet::Tables {
   llvm::StringMap<TypeRole> Types;
   llvm::StringMap<std::string> LongLived;
   RowTable<GradientRole> Gradients;
+  RowTable<StreamModel> Streams;
   bool HasSignatures = false; ///< a row is for one overload
 };
 
@@ -301,6 +305,9 @@ llvm::Error ModelSet::add(llvm::StringRef Yaml, llvm::StringRef FileName) {
     if (llvm::Error E =
             T->Gradients.add(Row.Names, Row.Role, T->Texts, FileName))
       return E;
+  for (const StreamRow &Row : File.Streams)
+    if (llvm::Error E = T->Streams.add(Row.Names, Row.Is, T->Texts, FileName))
+      return E;
   for (const MemoryTypeRow &Row : File.MemoryTypes)
     T->MemoryRoles[Row.Name] = Row.Role;
   for (const MemoryRow &Row : File.Memory)
@@ -330,6 +337,11 @@ MemoryRole ModelSet::memoryRole(llvm::StringRef QualifiedName) const {
 GradientRole ModelSet::gradients(llvm::StringRef QualifiedName) const {
   const GradientRole *Known = T->Gradients.find(QualifiedName);
   return Known ? *Known : GradientRole::Other;
+}
+
+StreamModel ModelSet::streams(llvm::StringRef QualifiedName) const {
+  const StreamModel *Known = T->Streams.find(QualifiedName);
+  return Known ? *Known : StreamModel();
 }
 
 TypeRole ModelSet::type(llvm::StringRef QualifiedName) const {

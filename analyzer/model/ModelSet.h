@@ -9,6 +9,7 @@
 #include "model/FunctionModel.h"
 #include "model/MemoryModel.h"
 #include "model/GradientModel.h"
+#include "model/StreamModel.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -51,6 +52,8 @@ public:
   MemoryRole memoryRole(llvm::StringRef QualifiedName) const;
   /// What a function or a class is to autograd; Other if no row says it.
   GradientRole gradients(llvm::StringRef QualifiedName) const;
+  /// What a function or a class is to the streams of a device.
+  StreamModel streams(llvm::StringRef QualifiedName) const;
 
 private:
   struct Tables;

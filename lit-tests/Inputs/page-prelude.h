@@ -3,6 +3,8 @@
 #pragma once
 
 #include <tensorscope/tensorscope.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/torch.h>
 
 #include <cstdio>

@@ -63,6 +63,34 @@ TEST(ModelSetTest, BuiltinRowsKnowOperatorsWithoutADerivative) {
   EXPECT_EQ(Set.gradients("torch::nn::ReLUImpl"), GradientRole::Other);
 }
 
+TEST(ModelSetTest, SaysWhatAFunctionIsToStreams) {
+  ModelSet Set;
+  ASSERT_FALSE(Set.add(R"(
+version: 1
+streams:
+  - {names: ["my::side"], is: fresh-stream}
+  - {names: ["my::upload"], is: copy(1)}
+)", "own.yml"));
+  EXPECT_EQ(Set.streams("my::side").Role, StreamRole::Fresh);
+  EXPECT_EQ(Set.streams("my::upload").Role, StreamRole::Copy);
+  EXPECT_EQ(Set.streams("my::upload").Arg, 1);
+  EXPECT_EQ(Set.streams("my::other").Role, StreamRole::Other);
+  EXPECT_NE(errorOf("version: 1\nstreams:\n  - {names: [a], is: recrod}\n")
+                .find("did you mean 'record'"),
+            std::string::npos);
+}
+
+TEST(ModelSetTest, BuiltinRowsKnowWhoWaitsForWhichStream) {
+  ModelSet Set = ModelSet::builtin();
+  EXPECT_EQ(Set.streams("c10::cuda::getStreamFromPool").Role,
+            StreamRole::Fresh);
+  EXPECT_EQ(Set.streams("at::cuda::CUDAStreamGuard").Role, StreamRole::Guard);
+  EXPECT_EQ(Set.streams("cudaStreamSynchronize").Role,
+            StreamRole::WaitForStream);
+  EXPECT_EQ(Set.streams("cudaMemcpy").Role, StreamRole::MayWait);
+  EXPECT_EQ(Set.streams("at::Tensor::matmul").Role, StreamRole::Other);
+}
+
 TEST(ModelSetTest, LaterRowsWin) {
   ModelSet Set = ModelSet::builtin();
   ASSERT_FALSE(Set.add("version: 1\n"

@@ -108,6 +108,10 @@ enum class MemoryFormat : int8_t { Contiguous, Preserve, ChannelsLast, ChannelsL
 class Stream final {
  public:
   int64_t id() const noexcept;
+  template <typename T>
+  void wait(const T& event) const;
+  bool query() const;
+  void synchronize() const;
 };
 
 class Scalar {
