@@ -112,7 +112,7 @@ void FactsBuilder::visitUserCall(const CallSite &C) {
       applySummary(*S, C);
       return;
     }
-    if (passesTensors(C))
+    if (passesTensors(C) && !FollowsStreams) // it was noted once
       Unit.Summaries.noteUnknown(C.Callee, C.E);
   }
   applyUnknown(C, Said);

@@ -34,7 +34,7 @@ void FactsBuilder::VisitCXXConstructExpr(const CXXConstructExpr *E) {
   const FunctionDecl *Body = definitionOf(C.Callee);
   const Summary *S = Body ? Unit.Summaries.summary(Body)
                           : Unit.Summaries.elsewhere(C.Callee);
-  if (!S && !Body && !C.Callee->isImplicit())
+  if (!S && !Body && !C.Callee->isImplicit() && !FollowsStreams)
     Unit.Summaries.noteUnknown(C.Callee, passesTensors(C) ? E : nullptr);
   if (S)
     applySummary(*S, C);
@@ -67,7 +67,7 @@ void FactsBuilder::constructPlain(const CallSite &C) {
   if (const Summary *S = Body ? Unit.Summaries.summary(Body)
                               : Unit.Summaries.elsewhere(C.Callee))
     applySessions(*S, C, C.E);
-  else if (!Body && !C.Callee->isImplicit())
+  else if (!Body && !C.Callee->isImplicit() && !FollowsStreams)
     Unit.Summaries.noteUnknown(C.Callee, passesTensors(C) ? C.E : nullptr);
 }
 

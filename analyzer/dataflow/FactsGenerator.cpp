@@ -308,7 +308,7 @@ void FactsBuilder::destroy(const VarDecl *V, const Stmt *At) {
   C.ObjectPlace = carries(V->getType()) ? placeOf(V) : NoPlace;
   if (!C.Callee || isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager()))
     return;
-  if (!Body && Destructor->isUserProvided())
+  if (!Body && Destructor->isUserProvided() && !FollowsStreams)
     Unit.Summaries.noteUnknown(Destructor, nullptr);
   if (const Summary *S = Body ? Unit.Summaries.summary(Body)
                               : Unit.Summaries.elsewhere(Destructor)) {
