@@ -30,6 +30,7 @@ set(TENSORSCOPE_CORE_SOURCES
     dataflow/AssumptionFacts.cpp
     dataflow/BlobBuffers.cpp
     dataflow/BlobExtents.cpp
+    dataflow/BlobTypes.cpp
     dataflow/BorrowAnalysis.cpp
     dataflow/BorrowCallees.cpp
     dataflow/BorrowCalls.cpp

@@ -52,6 +52,13 @@ bool isLambda(const FunctionDecl *F) {
   return Method && Method->getParent()->isLambda();
 }
 
+/// `torch::set_default_dtype` is called.
+bool setsDefaultType(const BodyIndex &Body) {
+  return llvm::any_of(Body.Callees, [](const FunctionDecl *F) {
+    return qualifiedName(F) == "c10::set_default_dtype";
+  });
+}
+
 } // namespace
 
 UnitAnalysis::UnitAnalysis(ASTContext &Ctx, const ModelSet &Models,
@@ -68,6 +75,10 @@ void UnitAnalysis::run(const Visitor &Visit) {
     if (Loc.isValid() && !SM.isInSystemHeader(Loc) && !opensLibrary(D, SM))
       Collector.TraverseDecl(D);
   }
+  Unit.SetsDefaultType =
+      llvm::any_of(Collector.Functions, [&](const FunctionDecl *F) {
+        return setsDefaultType(Unit.body(F));
+      });
   for (const FunctionDecl *F : Collector.Functions)
     if (!isLambda(F))
       analyzeWithCallees(F, Visit);

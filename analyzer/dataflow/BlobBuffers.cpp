@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataflow/BlobBuffers.h"
 
+#include "dataflow/BlobTypes.h"
 #include "utils/AstUtils.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -182,6 +183,21 @@ bool BlobBuffers::keepsSize(const VarDecl *V) {
   return !Changes.isAnyLeft();
 }
 
+/// `make_unique<T[]>(n)`.
+std::optional<uint64_t> BlobBuffers::madeUnique(const CallExpr *E) {
+  const auto *Made = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      E->getType()->getAsCXXRecordDecl());
+  if (!Made || Made->getTemplateArgs().size() == 0 ||
+      Made->getTemplateArgs()[0].getKind() != TemplateArgument::Type)
+    return std::nullopt;
+  const ArrayType *Array =
+      Ctx.getAsArrayType(Made->getTemplateArgs()[0].getAsType());
+  auto Count = Array ? constant(E->getArg(0)) : std::nullopt;
+  return Count
+             ? std::optional<uint64_t>(*Count * sizeOf(Array->getElementType()))
+             : std::nullopt;
+}
+
 /// What an allocation gives.
 std::optional<uint64_t> BlobBuffers::allocated(const Expr *E, unsigned Depth) {
   if (const auto *New = dyn_cast<CXXNewExpr>(E)) {
@@ -196,6 +212,8 @@ std::optional<uint64_t> BlobBuffers::allocated(const Expr *E, unsigned Depth) {
   const FunctionDecl *F = Call ? Call->getDirectCallee() : nullptr;
   if (!F || !F->getDeclName().isIdentifier())
     return std::nullopt;
+  if (F->getName() == "make_unique" && Call->getNumArgs() == 1)
+    return madeUnique(Call);
   if (F->getName() == "malloc" && Call->getNumArgs() == 1)
     return constant(Call->getArg(0), Depth + 1);
   if (F->getName() == "calloc" && Call->getNumArgs() == 2) {
@@ -207,18 +225,80 @@ std::optional<uint64_t> BlobBuffers::allocated(const Expr *E, unsigned Depth) {
   return std::nullopt;
 }
 
+/// \p Bytes without the first \p Index elements of \p Size bytes.
+static std::optional<uint64_t> without(std::optional<uint64_t> Bytes,
+                                       std::optional<uint64_t> Index,
+                                       uint64_t Size) {
+  if (!Bytes || !Index || (Size != 0 && *Index > *Bytes / Size))
+    return std::nullopt;
+  return *Bytes - *Index * Size;
+}
+
+uint64_t BlobBuffers::sizeOf(QualType T) const {
+  return T.isNull() || T->isVoidType() || T->isIncompleteType() ||
+                 T->isDependentType() || T->isFunctionType()
+             ? 0
+             : Ctx.getTypeSizeInChars(T).getQuantity();
+}
+
+/// The bytes from the element of an array, or behind a pointer, that \p E is.
+std::optional<uint64_t> BlobBuffers::bytesFrom(const ArraySubscriptExpr *E,
+                                               unsigned Depth) {
+  return without(bytesAt(E->getBase(), Depth + 1), constant(E->getIdx()),
+                 sizeOf(E->getType()));
+}
+
+/// The bytes from the object that an address is taken of.
+std::optional<uint64_t> BlobBuffers::bytesFromObject(const Expr *Object,
+                                                     unsigned Depth) {
+  Object = stripWrappers(Object);
+  if (const auto *Element = dyn_cast<ArraySubscriptExpr>(Object))
+    return bytesFrom(Element, Depth);
+  if (const auto *Call = dyn_cast<CXXOperatorCallExpr>(Object))
+    return Call->getOperator() == OO_Subscript && Call->getNumArgs() == 2
+               ? without(bytesOfOwner(Call->getArg(0)),
+                         constant(Call->getArg(1)), sizeOf(Call->getType()))
+               : std::nullopt;
+  return isa<DeclRefExpr>(Object) && Object->getType()->isScalarType()
+             ? bytesOf(Object)
+             : std::nullopt;
+}
+
+/// The elements of the vector, the array or the pointer \p Object.
+std::optional<uint64_t> BlobBuffers::bytesOfOwner(const Expr *Object) {
+  Object = stripWrappers(Object);
+  const CXXRecordDecl *Class = Object->getType()->getAsCXXRecordDecl();
+  std::string Name = Class ? qualifiedName(Class) : "";
+  if (Name == "std::array")
+    return bytesOf(Object);
+  const auto *Ref = dyn_cast<DeclRefExpr>(Object);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (!V || V->getDeclContext() != Function)
+    return std::nullopt;
+  return Name == "std::unique_ptr" ? uniqueBytes(V) : vectorBytes(V);
+}
+
+/// `make_unique<T[]>(n)`, `unique_ptr<T[]>(new T[n])`.
+std::optional<uint64_t> BlobBuffers::uniqueBytes(const VarDecl *V) {
+  const Expr *Init = V->getInit() && isUnchanged(V)
+                         ? stripWrappers(V->getInit())
+                         : nullptr;
+  while (const auto *Made = dyn_cast_or_null<CXXConstructExpr>(Init)) {
+    if (Made->getNumArgs() == 0)
+      return std::nullopt;
+    Init = stripWrappers(Made->getArg(0));
+  }
+  return Init ? allocated(Init, 0) : std::nullopt;
+}
+
 /// The bytes from where the pointer \p E points to.
 std::optional<uint64_t> BlobBuffers::bytesAt(const Expr *E, unsigned Depth) {
   if (Depth > 8)
     return std::nullopt;
   E = stripWrappers(E);
   if (E->getType()->isArrayType()) {
-    // `a[0]` of an array of arrays is where `a` begins.
-    if (const auto *Row = dyn_cast<ArraySubscriptExpr>(E))
-      return constant(Row->getIdx()) == uint64_t(0)
-                 ? bytesAt(Row->getBase(), Depth + 1)
-                 : std::nullopt;
-    return bytesOf(E);
+    const auto *Row = dyn_cast<ArraySubscriptExpr>(E);
+    return Row ? bytesFrom(Row, Depth) : bytesOf(E);
   }
   if (auto Bytes = allocated(E, Depth))
     return Bytes;
@@ -228,30 +308,23 @@ std::optional<uint64_t> BlobBuffers::bytesAt(const Expr *E, unsigned Depth) {
                ? bytesAt(V->getInit(), Depth + 1)
                : std::nullopt;
   }
-  if (const auto *Address = dyn_cast<UnaryOperator>(E)) {
-    if (Address->getOpcode() != UO_AddrOf)
-      return std::nullopt;
-    const Expr *Object = stripWrappers(Address->getSubExpr());
-    if (const auto *Element = dyn_cast<ArraySubscriptExpr>(Object))
-      return constant(Element->getIdx()) == uint64_t(0)
-                 ? bytesAt(Element->getBase(), Depth + 1)
-                 : std::nullopt;
-    const auto *Ref = dyn_cast<DeclRefExpr>(Object);
-    return Ref && Object->getType()->isScalarType() ? bytesOf(Object)
-                                                    : std::nullopt;
-  }
+  if (const auto *Address = dyn_cast<UnaryOperator>(E))
+    return Address->getOpcode() == UO_AddrOf
+               ? bytesFromObject(Address->getSubExpr(), Depth)
+               : std::nullopt;
+  if (const auto *Sum = dyn_cast<BinaryOperator>(E))
+    return Sum->getOpcode() == BO_Add && Sum->getType()->isPointerType() &&
+                   Sum->getRHS()->getType()->isIntegerType()
+               ? without(bytesAt(Sum->getLHS(), Depth + 1),
+                         constant(Sum->getRHS()),
+                         sizeOf(Sum->getType()->getPointeeType()))
+               : std::nullopt;
   const auto *Member = dyn_cast<CXXMemberCallExpr>(E);
   const CXXMethodDecl *M = Member ? Member->getMethodDecl() : nullptr;
-  if (!M || !M->getDeclName().isIdentifier() || M->getName() != "data")
+  if (!M || !M->getDeclName().isIdentifier() ||
+      (M->getName() != "data" && M->getName() != "get"))
     return std::nullopt;
-  const Expr *Object = stripWrappers(Member->getImplicitObjectArgument());
-  if (Types.role(Object->getType()) == MemoryRole::Inline &&
-      !Object->getType()->isPointerType())
-    return qualifiedName(M->getParent()) == "std::array" ? bytesOf(Object)
-                                                         : std::nullopt;
-  const auto *Ref = dyn_cast<DeclRefExpr>(Object);
-  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
-  return V && V->getDeclContext() == Function ? vectorBytes(V) : std::nullopt;
+  return bytesOfOwner(Member->getImplicitObjectArgument());
 }
 
 /// What \p E points to by its type, through casts to `void *` alone.
@@ -280,13 +353,23 @@ static QualType pointeeOf(const Expr *E) {
 
 BlobBuffer BlobBuffers::find(const Expr *Pointer) {
   BlobBuffer Buffer;
-  Buffer.Element = pointeeOf(Pointer);
+  Buffer.Whole = Buffer.Element = pointeeOf(Pointer);
+  // What lies behind an object may be something else.
+  bool IsBehind = isa<BinaryOperator>(stripWrappers(Pointer));
+  if (!Buffer.Element.isNull() && !Buffer.Element->isDependentType() &&
+      !numberClass(Buffer.Element) && !IsBehind)
+    Buffer.Element = numbersIn(Buffer.Element, Ctx);
   Buffer.Bytes = bytesAt(Pointer, 0);
   const Expr *E = stripWrappers(Pointer);
   if (const auto *Address = dyn_cast<UnaryOperator>(E))
     E = stripWrappers(Address->getSubExpr());
+  if (const auto *Sum = dyn_cast<BinaryOperator>(E))
+    E = stripWrappers(Sum->getLHS());
   if (const auto *Element = dyn_cast<ArraySubscriptExpr>(E))
     E = stripWrappers(Element->getBase());
+  if (const auto *Element = dyn_cast<CXXOperatorCallExpr>(E);
+      Element && Element->getOperator() == OO_Subscript)
+    E = stripWrappers(Element->getArg(0));
   if (const auto *Member = dyn_cast<CXXMemberCallExpr>(E))
     E = stripWrappers(Member->getImplicitObjectArgument());
   Buffer.Name = sourceText(E, Ctx);

@@ -15,7 +15,9 @@ namespace tensorscope {
 struct BlobBuffer {
   /// As the user wrote it.
   std::string Name;
-  /// Null where the pointer does not say it.
+  /// What the pointer points to, and the numbers that this is made of; null
+  /// where the pointer does not say it.
+  clang::QualType Whole;
   clang::QualType Element;
   std::optional<uint64_t> Bytes;
   const clang::Decl *Declared = nullptr;
@@ -35,9 +37,17 @@ public:
 
 private:
   std::optional<uint64_t> bytesAt(const clang::Expr *E, unsigned Depth);
+  std::optional<uint64_t> bytesFrom(const clang::ArraySubscriptExpr *E,
+                                    unsigned Depth);
+  std::optional<uint64_t> bytesFromObject(const clang::Expr *Object,
+                                          unsigned Depth);
+  std::optional<uint64_t> bytesOfOwner(const clang::Expr *Object);
   std::optional<uint64_t> bytesOf(const clang::Expr *Object);
   std::optional<uint64_t> allocated(const clang::Expr *E, unsigned Depth);
+  std::optional<uint64_t> madeUnique(const clang::CallExpr *E);
   std::optional<uint64_t> vectorBytes(const clang::VarDecl *V);
+  std::optional<uint64_t> uniqueBytes(const clang::VarDecl *V);
+  uint64_t sizeOf(clang::QualType T) const;
   bool keepsSize(const clang::VarDecl *V);
 
   const clang::FunctionDecl *Function;

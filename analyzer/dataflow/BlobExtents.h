@@ -32,9 +32,11 @@ struct BlobExtentFinding {
 };
 
 /// Looks at each call in \p F that makes a tensor over memory; what is not
-/// known when the code is compiled is left alone.
+/// known when the code is compiled is left alone. Nor is the type of tensors
+/// that say none, unless \p IsDefaultKnown.
 void findBlobExtents(const clang::FunctionDecl *F, const BodyIndex &Body,
                      BorrowTypes &Types, const clang::ASTContext &Ctx,
+                     bool IsDefaultKnown,
                      std::vector<BlobExtentFinding> &Findings);
 
 } // namespace tensorscope

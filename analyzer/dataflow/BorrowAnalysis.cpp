@@ -137,7 +137,8 @@ const BorrowFindings &BorrowAnalysis::findings(const FunctionDecl *F) {
     Result &R = analyze(G);
     llvm::append_range(All.Dangling, R.Findings.Dangling);
     llvm::append_range(All.Silenced, R.Findings.Silenced);
-    findBlobExtents(G, Unit.body(G), Types, Unit.Ctx, All.Extents);
+    findBlobExtents(G, Unit.body(G), Types, Unit.Ctx, !Unit.SetsDefaultType,
+                    All.Extents);
     llvm::append_range(Todo, R.Lambdas);
   }
   return All;

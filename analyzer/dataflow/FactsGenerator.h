@@ -44,6 +44,8 @@ public:
   /// Whether a function's result, or what it sets, may be a new owner.
   llvm::DenseMap<const clang::FunctionDecl *, bool> MayAcquire;
 
+  /// Somewhere, the type is set of tensors that say none.
+  bool SetsDefaultType = false;
   /// Backward, or an optimizer's step, is called somewhere.
   bool UsesGradients = false;
   /// Parameters may be told to need no gradient somewhere.

@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
 void consume(const torch::Tensor &t);
@@ -74,7 +75,40 @@ void member(Packet &packet) {
   // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'packet.values' holds 64 bytes of 'float', and the tensor reads 80 of 'kFloat', the default; make the sizes smaller [tensorscope-blob-extent]
 }
 
+// From the middle of memory, with gaps, behind a smart pointer.
+void fromTheMiddle() {
+  float a[12] = {};
+  consume(torch::from_blob(a + 8, {8}));
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'a' holds 16 bytes of 'float', and the tensor reads 32 of 'kFloat', the default; make the sizes smaller [tensorscope-blob-extent]
+  consume(torch::from_blob(&a[10], {3}));
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'a' holds 8 bytes of 'float', and the tensor reads 12 of 'kFloat', the default; make the sizes smaller [tensorscope-blob-extent]
+  std::vector<float> v(12);
+  consume(torch::from_blob(&v[0], {13}));
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'v' holds 48 bytes of 'float', and the tensor reads 52 of 'kFloat', the default; make the sizes smaller [tensorscope-blob-extent]
+}
+void strided() {
+  float a[24] = {};
+  consume(torch::from_blob(a, {4, 6}, {8, 1}));
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'a' holds 96 bytes of 'float', and the tensor reads 120 of 'kFloat', the default; make the sizes smaller [tensorscope-blob-extent]
+}
+void behindASmartPointer() {
+  auto p = std::make_unique<float[]>(10);
+  consume(torch::from_blob(p.get(), {20}));
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'p' holds 40 bytes of 'float', and the tensor reads 80 of 'kFloat', the default; make the sizes smaller [tensorscope-blob-extent]
+}
+
 // ----- Another type ---------------------------------------------------------
+
+// Objects that are made of numbers of one type.
+struct Point {
+  double x, y;
+};
+void points(std::vector<Point> &v, std::vector<std::array<int, 3>> &triangles) {
+  consume(torch::from_blob(v.data(), {int64_t(v.size()), 2}));
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'v' holds values of 'double', and the tensor is over 'kFloat', the default; say 'torch::kDouble' [tensorscope-blob-extent]
+  consume(torch::from_blob(triangles.data(), {int64_t(triangles.size()), 3}, torch::kLong));
+  // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'triangles' holds values of 'int', and the tensor is over 'kLong'; say 'torch::kInt' [tensorscope-blob-extent]
+}
 
 // The type is `kFloat` where none is written.
 void defaultType(std::vector<double> &v) {
@@ -139,6 +173,42 @@ void bits(uint16_t *p, std::complex<float> *c) {
 
 // What is said by a cast is believed.
 void cast(double *p) { consume(torch::from_blob(reinterpret_cast<float *>(p), {8})); }
+
+// Within the memory.
+void within() {
+  float a[24] = {};
+  consume(torch::from_blob(a + 8, {16}));
+  consume(torch::from_blob(&a[8], {4, 4}));
+  consume(torch::from_blob(a, {3, 6}, {8, 1}));
+  consume(torch::from_blob(a, {8, 8}, {0, 1}));
+  consume(torch::from_blob(a, {0, 100}));
+  auto p = std::make_unique<float[]>(10);
+  consume(torch::from_blob(p.get(), {10}));
+  p = std::make_unique<float[]>(100);
+  consume(torch::from_blob(p.get(), {100}));
+}
+
+// Objects that are what the tensor has, that are one of its elements, and that
+// are made of different things.
+struct Vertex {
+  float x, y, z;
+};
+struct Bits {
+  uint16_t bits;
+};
+struct Box {
+  float x, y;
+  int label;
+};
+void objects(Vertex *v, Bits *h, Box *b) {
+  consume(torch::from_blob(v, {4, 3}));
+  consume(torch::from_blob(h, {4}, torch::kHalf));
+  consume(torch::from_blob(b, {4, 3}));
+}
+struct Prefix {
+  int rows, columns;
+};
+void behindAnObject(Prefix *p) { consume(torch::from_blob(p + 1, {p->rows, p->columns})); }
 
 // How much there is, or how much is asked for, is not known.
 void notKnown(std::vector<float> &v, int64_t n) {

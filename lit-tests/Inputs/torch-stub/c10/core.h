@@ -18,7 +18,17 @@
 #include <utility>
 #include <vector>
 
+namespace caffe2 {
+class TypeMeta {
+ public:
+  template <typename T>
+  static TypeMeta Make();
+};
+}  // namespace caffe2
+
 namespace c10 {
+
+void set_default_dtype(caffe2::TypeMeta dtype);
 
 // Errors.
 class Error : public std::exception {

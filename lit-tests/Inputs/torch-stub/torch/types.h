@@ -37,6 +37,8 @@ at::Tensor from_blob(void* data, at::IntArrayRef sizes, at::IntArrayRef strides,
                      const at::TensorOptions& options = at::TensorOptions());
 at::Tensor from_blob(void* data, at::IntArrayRef sizes, const Deleter& deleter,
                      const at::TensorOptions& options = at::TensorOptions());
+at::Tensor from_blob(void* data, at::IntArrayRef sizes, at::IntArrayRef strides,
+                     const at::TensorOptions& options = at::TensorOptions());
 at::Tensor from_blob(void* data, at::IntArrayRef sizes, const at::TensorOptions& options = at::TensorOptions());
 at::Tensor arange(const at::Scalar& end, at::TensorOptions options = {});
 at::Tensor arange(const at::Scalar& start, const at::Scalar& end, at::TensorOptions options = {});
