@@ -108,11 +108,14 @@ private:
   void wrap(const Call &C, const clang::Expr *Pointer);
   void pointInto(const Call &C, const clang::Expr *Into);
   void handOver(const Call &C);
-  void useAll(const Call &C);
+  void useAll(const Call &C, bool OnlyArrayRefs = false);
   void collect(const Call &C);
   void insert(const Call &C);
   const clang::Expr *argument(const Call &C, int Index) const;
   bool isOwningDeleter(const Call &C) const;
+  bool hasStrides(const Call &C) const;
+  BlobElements elementsIn(const Call &C);
+  std::optional<BlobElements> conversion(const Call &C);
 
   // Constructions.
   void enclose(const Call &C);

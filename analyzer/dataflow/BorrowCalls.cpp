@@ -94,11 +94,17 @@ bool BorrowBuilder::visitPosition(const Call &C) {
   return true;
 }
 
-/// What is moved into the callee is owned by somebody else now.
+/// What is moved into the callee is owned by somebody else now; `std::get` and
+/// its kind only refer to it.
 void BorrowBuilder::handOver(const Call &C) {
+  bool IsReference =
+      !C.Object && C.E->isGLValue() &&
+      llvm::StringRef(qualifiedName(C.Callee)).starts_with("std::");
+  if (IsReference)
+    return;
   for (const Expr *Arg : C.Args) {
     PlaceID P = Arg->isXValue() ? objectOf(Arg) : NoPlace;
-    if (P == NoPlace || qualifiedName(C.Callee) == "std::forward")
+    if (P == NoPlace)
       continue;
     on(BorrowKind::Drop, P, C.E);
     on(BorrowKind::Keep, P, C.E);
@@ -153,9 +159,11 @@ bool BorrowBuilder::visitAssignment(const Call &C) {
   return true;
 }
 
-void BorrowBuilder::useAll(const Call &C) {
+/// \p OnlyArrayRefs: such as the sizes that a view is given.
+void BorrowBuilder::useAll(const Call &C, bool OnlyArrayRefs) {
   auto UseOne = [&](const Expr *Arg) {
-    if (!Arg || !Types.mayBorrow(Arg->getType()))
+    if (!Arg || !Types.mayBorrow(Arg->getType()) ||
+        (OnlyArrayRefs && !Types.isArrayRef(Arg->getType())))
       return;
     PlaceID P = valueOf(Arg);
     if (P == NoPlace)
@@ -180,8 +188,7 @@ void BorrowBuilder::applyApi(const FunctionModel &M, const Call &C) {
     return;
   }
   bool IsView = IsAlias && Types.mayBorrow(C.E->getType()) && C.E->isPRValue();
-  if (!IsView)
-    useAll(C);
+  useAll(C, /*OnlyArrayRefs=*/IsView);
   if (IsStandard && !C.Object)
     for (const Expr *Arg : C.Args)
       forgetBehind(Arg, C.E);

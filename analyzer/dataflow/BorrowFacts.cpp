@@ -102,10 +102,19 @@ void BorrowBuilder::walkBlock(const CFGBlock *B,
       Out.Blocks[Cur].Successors.push_back(Starts[To->getBlockID()]);
 }
 
+/// The graph has a statement of its own for each variable of a declaration of
+/// several; the temporaries of one end with it.
+static bool isOneOfMany(const Stmt *S) {
+  const auto *Declaration = dyn_cast<DeclStmt>(S);
+  return Declaration && Declaration->isSingleDecl() &&
+         !Declaration->getSingleDecl()->isImplicit();
+}
+
 void BorrowBuilder::visitElement(const CFGElement &Element) {
   if (auto S = Element.getAs<CFGStmt>()) {
     Visit(S->getStmt());
-    if (Body->Statements.contains(S->getStmt()))
+    if (Body->Statements.contains(S->getStmt()) ||
+        isOneOfMany(S->getStmt()))
       endStatement(S->getStmt());
   } else if (auto Init = Element.getAs<CFGInitializer>()) {
     visitInitializer(Init->getInitializer());

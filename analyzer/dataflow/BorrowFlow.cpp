@@ -185,7 +185,18 @@ void BorrowFlow::set(BorrowState &S, PlaceID P, BorrowValue V,
     return;
   }
   if (IsWeak) {
-    V.join(valueAt(S, P));
+    // A position in a container is none of its elements.
+    llvm::erase_if(V.Loans, [&](const Loan &L) {
+      const Lender &Info = Facts.Lenders[L.Lender];
+      return Info.Kind == LenderKind::Content && Info.Place == P;
+    });
+    BorrowValue Old = valueAt(S, P);
+    bool AddsNone = llvm::all_of(V.Loans, [&](const Loan &L) {
+      return llvm::is_contained(Old.Loans, L);
+    });
+    if (AddsNone && Old.Stored)
+      V.Stored = Old.Stored;
+    V.join(Old);
     S.Values[P] = std::move(V);
     return;
   }

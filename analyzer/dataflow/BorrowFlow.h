@@ -28,9 +28,13 @@ struct Loan {
   bool IsRef = false;
   /// Or a copy was made of it.
   bool IsUnsure = false;
+  /// The elements of the tensor lie in it in order, without gaps.
+  bool IsOrdered = false;
+  BlobElements Elements;
 
   auto key() const {
-    return std::tie(Lender, Taken, Ended, IsBlob, IsRef, IsUnsure);
+    return std::tie(Lender, Taken, Ended, IsBlob, IsRef, IsUnsure, IsOrdered,
+                    Elements);
   }
   bool operator==(const Loan &O) const { return key() == O.key(); }
   bool operator<(const Loan &O) const { return key() < O.key(); }

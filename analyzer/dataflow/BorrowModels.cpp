@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Borrow facts of calls that a model's section `memory` describes.
+#include "dataflow/BlobTypes.h"
 #include "dataflow/BorrowBuilder.h"
+#include "dataflow/UnitFacts.h"
 #include "utils/AstUtils.h"
 
 using namespace clang;
@@ -13,17 +15,20 @@ void BorrowBuilder::applyMemory(const MemoryModel &M, const Call &C) {
     return E.Kind == MemoryKind::LooksAtNone ||
            E.Kind == MemoryKind::PointsInto ||
            E.Kind == MemoryKind::Describes || E.Kind == MemoryKind::Passes ||
+           E.Kind == MemoryKind::PassesWhole ||
            E.Kind == MemoryKind::Restrides || E.Kind == MemoryKind::MayPass ||
-           E.Kind == MemoryKind::Orders || E.Kind == MemoryKind::Resets ||
+           E.Kind == MemoryKind::Orders || E.Kind == MemoryKind::Reshapes ||
+           E.Kind == MemoryKind::Resets ||
            E.Kind == MemoryKind::Wraps || E.Kind == MemoryKind::Frees ||
            E.Kind == MemoryKind::Fills;
   });
-  if (Looks)
-    useAll(C);
+  bool IsOfLibrary = isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager());
+  if (Looks || (IsOfLibrary && !C.Args.empty()))
+    useAll(C, /*OnlyArrayRefs=*/!Looks);
   for (const MemoryEffect &E : M)
     applyEffect(E, C);
   applyResult(M, C);
-  if (Looks && C.Object && isLibraryDecl(C.Callee, Unit.Ctx.getSourceManager()))
+  if (Looks && C.Object && IsOfLibrary)
     insert(C);
 }
 
@@ -126,9 +131,11 @@ void BorrowBuilder::applyResult(const MemoryModel &M, const Call &C) {
       return;
     case MemoryKind::Makes:
     case MemoryKind::Passes:
+    case MemoryKind::PassesWhole:
     case MemoryKind::Restrides:
     case MemoryKind::MayPass:
     case MemoryKind::Orders:
+    case MemoryKind::Reshapes:
       resultOf(E.Kind, From, C);
       return;
     default:
@@ -158,10 +165,15 @@ void BorrowBuilder::resultOf(MemoryKind Kind, const Expr *From,
       Objects[C.E] = P;
     return;
   }
-  bool IsOrdering = Kind == MemoryKind::Orders;
+  bool IsReshape = Kind == MemoryKind::Reshapes;
+  bool IsOrdering = Kind == MemoryKind::Orders || IsReshape;
+  bool KeepsOrder = IsOrdering || Kind == MemoryKind::PassesWhole;
   if (IsOrdering) {
     useAll(C);
-    Kind = isOutOfOrder(From, Types) ? MemoryKind::Makes : MemoryKind::MayPass;
+    bool IsCopy = isOutOfOrder(From, Types);
+    Kind = IsCopy && !IsReshape ? MemoryKind::Makes : MemoryKind::MayPass;
+    // Nobody expects that there is one of what lies in order.
+    IsReshape &= !IsCopy;
   }
   if (!IsShared && Kind != MemoryKind::Makes) {
     // A view of a view, an iterator, a container of tensors.
@@ -185,8 +197,16 @@ void BorrowBuilder::resultOf(MemoryKind Kind, const Expr *From,
   BorrowFact &F = emit(Fact, C.E);
   F.Src = P;
   F.Dst = Temp;
-  F.Lender = Fact == BorrowKind::View ? NoLender : Data;
+  F.Lender = Fact == BorrowKind::View || IsReshape ? NoLender : Data;
   F.Shape = Shape;
+  F.KeepsOrder = KeepsOrder;
+  F.IsIfStrided = IsOrdering;
+  if (Kind != MemoryKind::MayPass || IsOrdering)
+    return;
+  if (std::optional<BlobElements> To = conversion(C)) {
+    F.IsIfOther = F.KeepsOrder = true;
+    F.Elements = *To;
+  }
 }
 
 /// A deleter that gives the memory back, or keeps alive who owns it; one with
@@ -219,6 +239,70 @@ bool BorrowBuilder::isOwningDeleter(const Call &C) const {
   return false;
 }
 
+/// What a type \p Choice names, as a number.
+static std::optional<unsigned> numberOf(const DTypeChoice &Choice) {
+  static const DTypeInfo *First = dtypeNamed("Byte");
+  return Choice.Type ? std::optional<unsigned>(Choice.Type - First)
+                     : std::nullopt;
+}
+
+/// What the options of a call that makes a tensor over memory say.
+BlobElements BorrowBuilder::elementsIn(const Call &C) {
+  BlobBuffers Buffers(Out.Function, *Body, Types, Unit.Ctx);
+  BlobElements Elements;
+  for (unsigned I = 0; I < C.Args.size() && I < C.Callee->getNumParams(); ++I) {
+    if (!isTypeNamed(C.Callee->getParamDecl(I)->getType(), "TensorOptions"))
+      continue;
+    DTypeChoice Choice = DTypeReader(Buffers, Unit.Ctx).in(C.Args[I]);
+    if (Choice.IsDefault && Unit.SetsDefaultType)
+      Choice = {};
+    Elements.Type = numberOf(Choice);
+    Elements.IsOnHost = Elements.Type && !mayBeOnDevice(C.Args[I], Unit);
+  }
+  return Elements;
+}
+
+/// What `to(...)`, `toType(...)` and `cpu()` make of the elements; nothing
+/// where that is not known.
+std::optional<BlobElements> BorrowBuilder::conversion(const Call &C) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(C.Callee);
+  llvm::StringRef Name = Method && Method->getDeclName().isIdentifier()
+                             ? Method->getName()
+                             : "";
+  if (!C.Object || (Name != "to" && Name != "toType" && Name != "cpu"))
+    return std::nullopt;
+  BlobBuffers Buffers(Out.Function, *Body, Types, Unit.Ctx);
+  DTypeReader Reader(Buffers, Unit.Ctx);
+  BlobElements To;
+  To.IsOnHost = Name == "cpu";
+  for (unsigned I = 0; I < C.Args.size() && I < Method->getNumParams(); ++I) {
+    const ParmVarDecl *Param = Method->getParamDecl(I);
+    QualType T = Param->getType();
+    if (isa<CXXDefaultArgExpr>(C.Args[I]) || Param->getName() == "non_blocking")
+      continue;
+    bool IsOptions = isTypeNamed(T, "TensorOptions");
+    if (IsOptions || isTypeNamed(T, "ScalarType")) {
+      DTypeChoice Choice = Reader.in(C.Args[I]);
+      if (!Choice.Type)
+        return std::nullopt;
+      if (!Choice.IsDefault)
+        To.Type = numberOf(Choice);
+    } else if (!isTypeNamed(T, "Device")) {
+      return std::nullopt; // a copy that was asked for, another layout
+    }
+    if (mayBeOnDevice(C.Args[I], Unit))
+      return std::nullopt;
+    To.IsOnHost |= IsOptions || isTypeNamed(T, "Device");
+  }
+  return To;
+}
+
+bool BorrowBuilder::hasStrides(const Call &C) const {
+  return llvm::count_if(C.Callee->parameters(), [&](const ParmVarDecl *P) {
+           return Types.isArrayRef(P->getType());
+         }) > 1;
+}
+
 void BorrowBuilder::wrap(const Call &C, const Expr *Pointer) {
   PlaceID Temp = Objects[C.E] = temporary(C.E);
   bool IsOwning = isOwningDeleter(C);
@@ -231,6 +315,8 @@ void BorrowBuilder::wrap(const Call &C, const Expr *Pointer) {
     BorrowBlock &Block = Out.Blocks[Cur];
     BorrowFact Last = Block.Facts.back();
     Block.Facts.pop_back();
+    Last.KeepsOrder = !hasStrides(C);
+    Last.Elements = elementsIn(C);
     Last.Src = valueOf(Pointer);
     Block.Facts.push_back(Last);
   }

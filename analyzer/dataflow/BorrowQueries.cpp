@@ -26,8 +26,10 @@ private:
                unsigned Block);
   void checkUse(unsigned Block, const BorrowFact &Use,
                 llvm::ArrayRef<BorrowState> Before);
-  void checkReturn(const BorrowFact &Return,
+  void checkReturn(unsigned Block, const BorrowFact &Return,
                    llvm::ArrayRef<BorrowState> Before);
+  bool endsAlways(unsigned Count, const Loan &L, unsigned Block,
+                  llvm::ArrayRef<BorrowState> Before);
   void checkStores(const BorrowFact &Leave, llvm::ArrayRef<BorrowState> Before);
   BorrowFinding make(const Loan &L, PlaceID Borrower, const Stmt *At) const;
   void add(BorrowFinding F, const Loan &L);
@@ -261,7 +263,19 @@ static const ValueDecl *returnedByName(const Stmt *At) {
   return nullptr;
 }
 
-void DanglingQuery::checkReturn(const BorrowFact &Return,
+/// Wherever \p L came to be, or (what it leads to has ended) wherever that has
+/// ended under it, as \p Count ways have it that come here in any case.
+bool DanglingQuery::endsAlways(unsigned Count, const Loan &L, unsigned Block,
+                               llvm::ArrayRef<BorrowState> Before) {
+  auto Came = [&](const BorrowFact *F) {
+    return llvm::count_if(
+        Before, [&](const BorrowState &S) { return S.Happened.count(F) != 0; });
+  };
+  return Count >= Came(L.Taken) ||
+         (L.Ended && Count >= Came(L.Ended) && reachesAlways(L.Ended, Block));
+}
+
+void DanglingQuery::checkReturn(unsigned Block, const BorrowFact &Return,
                                 llvm::ArrayRef<BorrowState> Before) {
   const ValueDecl *Named = returnedByName(Return.At);
   auto GoesWithIt = [&](const Loan &L) {
@@ -285,10 +299,7 @@ void DanglingQuery::checkReturn(const BorrowFact &Return,
     }
   }
   for (const auto &[Taken, Found] : Dangling) {
-    unsigned Came = llvm::count_if(Before, [&, T = Taken](const auto &S) {
-      return S.Happened.count(T) != 0;
-    });
-    if (Found.first < Came) {
+    if (!endsAlways(Found.first, Found.second, Block, Before)) {
       Findings.Silenced.push_back(Return.At->getBeginLoc());
       continue;
     }
@@ -350,7 +361,7 @@ void DanglingQuery::run() {
     if (F.Kind == BorrowKind::Use)
       checkUse(Block, F, Before);
     else if (F.Kind == BorrowKind::Return)
-      checkReturn(F, Before);
+      checkReturn(Block, F, Before);
     else if (F.Kind == BorrowKind::Leave)
       checkStores(F, Before);
   });

@@ -143,6 +143,13 @@ void BorrowFlow::create(BorrowState &S, const BorrowFact &F) {
   drop(S, [&](LenderID R) { return R == F.Lender || R == F.Shape; });
 }
 
+/// No copy is made of what \p L leads to.
+static bool staysPut(const BorrowFact &F, const Loan &L) {
+  bool IsSame = (!F.Elements.Type || F.Elements.Type == L.Elements.Type) &&
+                (!F.Elements.IsOnHost || L.Elements.IsOnHost);
+  return (F.IsIfStrided && L.IsOrdered) || (F.IsIfOther && IsSame);
+}
+
 BorrowValue BorrowFlow::viewOf(const BorrowState &S, const BorrowFact &F) {
   BorrowValue From = deepValueAt(S, F.Src);
   BorrowValue V;
@@ -151,7 +158,8 @@ BorrowValue BorrowFlow::viewOf(const BorrowState &S, const BorrowFact &F) {
     if (!isShape(Facts.Lenders[R].Kind) || F.Kind == BorrowKind::MayView)
       V.hold(R);
   for (Loan L : From.Loans) {
-    L.IsUnsure |= F.Kind == BorrowKind::MayView;
+    L.IsUnsure |= F.Kind == BorrowKind::MayView && !staysPut(F, L);
+    L.IsOrdered &= F.KeepsOrder;
     V.add(L);
   }
   V.hold(F.Lender);
@@ -168,6 +176,8 @@ BorrowValue BorrowFlow::wrapOf(const BorrowState &S, const BorrowFact &F) {
     L.Taken = &F;
     L.IsBlob |= F.Kind == BorrowKind::Wrap;
     L.IsRef |= F.Kind == BorrowKind::Enclose;
+    L.IsOrdered = F.KeepsOrder;
+    L.Elements = F.Elements;
     Result.add(L);
   }
   if (F.Kind == BorrowKind::Wrap)

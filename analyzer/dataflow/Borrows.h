@@ -8,6 +8,8 @@
 
 #include "dataflow/Summary.h"
 #include <memory>
+#include <optional>
+#include <tuple>
 
 namespace tensorscope {
 
@@ -70,6 +72,20 @@ enum class BorrowKind {
 /// How a memory's end is spelt.
 enum class EndKind { Block, Statement, Freed, Realloc, Resized, Rebound };
 
+/// What a tensor over memory is told of the elements.
+struct BlobElements {
+  /// A `c10::ScalarType`; not known without.
+  std::optional<unsigned> Type;
+  /// They are on the CPU.
+  bool IsOnHost = false;
+  bool operator==(const BlobElements &O) const {
+    return Type == O.Type && IsOnHost == O.IsOnHost;
+  }
+  bool operator<(const BlobElements &O) const {
+    return std::tie(Type, IsOnHost) < std::tie(O.Type, O.IsOnHost);
+  }
+};
+
 struct BorrowFact {
   BorrowKind Kind = BorrowKind::Forget;
   PlaceID Dst = NoPlace;
@@ -81,6 +97,15 @@ struct BorrowFact {
   bool IsWeak = false;
   /// Realloc, Resize: the elements may stay where they are.
   bool IsMay = false;
+  /// Wrap: the elements lie in order. View, MayView: they do where those of Src
+  /// do.
+  bool KeepsOrder = false;
+  /// MayView: no copy is made where the elements of Src lie in order.
+  bool IsIfStrided = false;
+  /// MayView: no copy is made where the elements of Src are as Elements says.
+  bool IsIfOther = false;
+  /// Wrap: what the elements are, as far as that is known.
+  BlobElements Elements;
   /// Kill: at the end of the statement.
   bool IsStatementEnd = false;
   const clang::Stmt *At = nullptr;

@@ -16,9 +16,11 @@ enum class MemoryKind {
   Makes,       ///< the result has memory of its own
   Allocates,   ///< the result points to memory that stays until it is freed
   Passes,      ///< the result is it, or a view of the same memory
+  PassesWhole, ///< the same, with all its elements in the same order
   Restrides,   ///< the same, and its elements no longer lie in order
   MayPass,     ///< the same memory or a copy; not known which
   Orders,      ///< a copy where its elements do not lie in order, else itself
+  Reshapes,    ///< the same, and who calls it expects no copy
   MayRealloc,  ///< its elements may lie elsewhere afterwards
   Reallocs,    ///< its elements lie elsewhere afterwards
   Reserves,    ///< the same, and later insertions may stay in place

@@ -67,6 +67,65 @@ torch::Tensor oneVariable() {
   // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result borrows the memory of 'x', which is gone at the end of this function; return a 'clone()' [tensorscope-dangling-blob]
 }
 
+// What lies in order, and has the type already, is not copied.
+torch::Tensor inOrder() {
+  std::vector<float> v(4);
+  auto t = torch::from_blob(v.data(), {4});
+  return t.unsqueeze(0).contiguous();
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result borrows the memory of 'v', which is gone at the end of this function; return a 'clone()' [tensorscope-dangling-blob]
+}
+torch::Tensor reshaped() {
+  std::vector<float> v(4);
+  return torch::from_blob(v.data(), {4}).reshape({2, 2});
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result borrows the memory of 'v', which is gone at the end of this function; return a 'clone()' [tensorscope-dangling-blob]
+}
+torch::Tensor sameType() {
+  std::vector<float> v(4);
+  return torch::from_blob(v.data(), {4}, torch::kFloat).to(torch::kFloat);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result borrows the memory of 'v', which is gone at the end of this function; return a 'clone()' [tensorscope-dangling-blob]
+}
+torch::Tensor sameTypeByDefault() {
+  std::vector<float> v(4);
+  auto t = torch::from_blob(v.data(), {4}).toType(torch::kFloat32).cpu();
+  t = t.to(torch::kCPU);
+  return t.to(torch::kCPU, torch::kFloat);
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result borrows the memory of 'v', which is gone at the end of this function; return a 'clone()' [tensorscope-dangling-blob]
+}
+
+// Kept from one iteration, if it is.
+torch::Tensor bestOfALoop(int n) {
+  torch::Tensor best;
+  for (int i = 0; i < n; ++i) {
+    float buffer[4] = {float(i)};
+    auto t = torch::from_blob(buffer, {4});
+    if (!best.defined() || t.sum().item<float>() > 0)
+      best = t;
+  }
+  return best;
+  // CHECK-MESSAGES: :[[@LINE-1]]:3: warning: the result borrows the memory of 'buffer', which was destroyed; return a 'clone()' [tensorscope-dangling-blob]
+}
+torch::Tensor copyOfTheBest(int n) {
+  torch::Tensor best;
+  for (int i = 0; i < n; ++i) {
+    float buffer[4] = {float(i)};
+    auto t = torch::from_blob(buffer, {4});
+    if (!best.defined() || t.sum().item<float>() > 0)
+      best = t.clone();
+  }
+  return best;
+}
+
+// Where it was put in, and not where the list was changed later.
+struct Blocks {
+  std::vector<torch::Tensor> all;
+  void add(std::array<float, 4> block) {
+    all.push_back(torch::from_blob(block.data(), {4}));
+    // CHECK-MESSAGES: :[[@LINE-1]]:9: warning: 'all' keeps a tensor on the memory of 'block', which is gone at the end of this function; store a 'clone()' [tensorscope-dangling-blob]
+    if (all.size() > 4)
+      all.erase(all.begin());
+  }
+};
+
 // In a pair, and in a list.
 std::pair<torch::Tensor, int> inAPair() {
   std::vector<float> v(4);
@@ -393,8 +452,41 @@ torch::Tensor givenAway() {
   return t.sum();
 }
 
-// False negative: `to` gives the tensor itself where it is what is asked for.
-torch::Tensor sameType() {
+// Copied: out of order, to another type, or because it was asked for; or
+// perhaps.
+torch::Tensor outOfOrder() {
   std::vector<float> v(4);
-  return torch::from_blob(v.data(), {4}, torch::kFloat).to(torch::kFloat);
+  auto t = torch::from_blob(v.data(), {2, 2});
+  return t.t().contiguous();
+}
+torch::Tensor outOfOrderLater() {
+  std::vector<float> v(4);
+  auto t = torch::from_blob(v.data(), {2, 2});
+  t = t.permute({1, 0});
+  return t.reshape({4});
+}
+torch::Tensor withStrides(at::IntArrayRef strides) {
+  std::vector<float> v(4);
+  return torch::from_blob(v.data(), {2, 2}, strides).contiguous();
+}
+torch::Tensor otherType(torch::Dtype type) {
+  std::vector<uint8_t> v(4);
+  auto t = torch::from_blob(v.data(), {4}, torch::kByte);
+  return t.to(torch::kFloat) + t.to(type);
+}
+torch::Tensor typeThatIsNotKnown(torch::Dtype type) {
+  std::vector<float> v(4);
+  return torch::from_blob(v.data(), {4}).to(type);
+}
+torch::Tensor optionsThatAreNotKnown(const torch::TensorOptions &options) {
+  std::vector<float> v(4);
+  return torch::from_blob(v.data(), {4}, options).to(torch::kFloat);
+}
+torch::Tensor copyOfTheSameType() {
+  std::vector<float> v(4);
+  return torch::from_blob(v.data(), {4}).to(torch::kFloat, /*non_blocking=*/false, /*copy=*/true);
+}
+torch::Tensor toAnotherDevice() {
+  std::vector<float> v(4);
+  return torch::from_blob(v.data(), {4}).to(torch::kCUDA);
 }

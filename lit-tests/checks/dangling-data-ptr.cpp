@@ -38,6 +38,46 @@ float mayBeOrdered(const torch::Tensor &x) {
   return p[1];
 }
 
+// A part of a tuple that has no name.
+int64_t partOfATemporary(const torch::Tensor &x) {
+  auto *p = std::get<1>(x.max(1)).data_ptr<int64_t>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:35: warning: 'p' points into a temporary tensor, which is gone at the end of this statement; give the tensor a name first [tensorscope-dangling-data-ptr]
+  return p[0];
+}
+int64_t partOfATuple(const torch::Tensor &x) {
+  auto both = x.max(1);
+  auto *p = std::get<1>(both).data_ptr<int64_t>();
+  auto *q = std::get<0>(std::move(both)).data_ptr<float>();
+  return p[0] + int64_t(q[0]);
+}
+
+// One of two variables in one declaration.
+float twoInOneDeclaration(const torch::Tensor &x) {
+  const float *p = (x * 2).data_ptr<float>(), *q = x.data_ptr<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:28: warning: 'p' points into a temporary tensor, which is gone at the end of this statement; give the tensor a name first [tensorscope-dangling-data-ptr]
+  return p[0] + q[0];
+}
+
+// Sizes that a view is given are read.
+torch::Tensor sizesForAView(const torch::Tensor &x, const torch::Tensor &y) {
+  auto named = y.sizes();
+  auto s = (y * 2).sizes();
+  // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: 's' points into a temporary tensor, which is gone at the end of this statement; give the tensor a name first [tensorscope-dangling-data-ptr]
+  return x.view(named) + x.view(s);
+}
+
+// `reshape` copies what does not lie in order, and nobody expects it to.
+float reshaped(const torch::Tensor &x) {
+  const float *p = x.flatten().data_ptr<float>();
+  const float *q = x.reshape({-1}).data_ptr<float>();
+  return p[0] + q[0];
+}
+float reshapedOutOfOrder(const torch::Tensor &x) {
+  const float *p = x.t().flatten().data_ptr<float>();
+  // CHECK-MESSAGES: :[[@LINE-1]]:36: warning: 'p' points into a temporary tensor, which is gone at the end of this statement, where 'flatten' makes a copy; give the tensor a name first [tensorscope-dangling-data-ptr]
+  return p[0];
+}
+
 // A header over foreign memory keeps the pointer.
 struct View {
   const float *at = nullptr;
