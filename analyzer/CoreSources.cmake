@@ -13,6 +13,7 @@ set(TENSORSCOPE_CORE_SOURCES
     checks/LongLivedInScope.cpp
     checks/MissingNoGrad.cpp
     checks/RawHandleLeak.cpp
+    checks/RawHandles.cpp
     checks/ReferenceCycle.cpp
     checks/Registry.cpp
     checks/SavedPointers.cpp

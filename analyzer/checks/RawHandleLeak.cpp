@@ -5,6 +5,7 @@
 // User page: docs/checks/raw-handle-leak.md
 #include "checks/Check.h"
 
+#include "checks/RawHandles.h"
 #include "dataflow/OwnershipFlow.h"
 #include "utils/AstUtils.h"
 #include "clang/AST/ExprCXX.h"
@@ -36,6 +37,8 @@ public:
         visitGiveBack(F, Before);
       else if (F.Kind == FactKind::LookInto)
         visitUse(F, Before);
+      else if (F.Kind == FactKind::GiveAway && F.Value)
+        visitTaken(F, Before);
       if (F.Kind == FactKind::GiveBack || F.Kind == FactKind::GiveAway ||
           F.Kind == FactKind::ReturnOwner || F.Kind == FactKind::StoreOwner)
         for (const OwnershipState &S : Before)
@@ -56,16 +59,6 @@ public:
   }
 
 private:
-  bool isInMainOnce(const Fact &Made) const {
-    if (!Facts.Function->isMain())
-      return false;
-    for (const Stmt *S = Facts.ConditionOf.lookup(Made.At); S;
-         S = Facts.ConditionOf.lookup(S))
-      if (isa<ForStmt, WhileStmt, CXXForRangeStmt>(S))
-        return false;
-    return true;
-  }
-
   bool isVariable(PlaceID P) const {
     return Facts.Places[P].Kind != PlaceKind::Temporary;
   }
@@ -99,7 +92,7 @@ private:
 
   void visitLoss(const Story &S, const Loss &L) {
     bool IsOut = L.By->Kind == FactKind::Leave;
-    if (IsOut && isInMainOnce(*S.Made))
+    if (IsOut && isMadeOnceInMain(Facts, *S.Made))
       return;
     if (llvm::any_of(S.Ends, [&](const Fact *End) {
           return isConditional(*End, *S.Made) && Flow.reaches(*End, *L.By);
@@ -126,25 +119,37 @@ private:
     Findings.push_back(std::move(F));
   }
 
-  /// The fact that freed what \p P points to, if that is certain.
+  /// The fact that freed what \p P points to, or (\p WithTaken) gave it to an
+  /// object that does, if that is certain: if it happened on all ways, or comes
+  /// here on each way on from there.
   const Fact *freedBy(PlaceID P, llvm::ArrayRef<OwnershipState> Before,
-                      const Fact &At) {
-    const Fact *By = nullptr;
+                      const Fact &At, bool WithTaken) {
+    std::set<const Fact *> By;
+    std::set<StorageID> Pointees;
     unsigned Done = 0;
-    for (const OwnershipState &S : Before)
-      if (OwnedThing Thing = S.thing(S.pointee(P)); Thing.Is == Duty::Done) {
-        By = Thing.Where;
+    for (const OwnershipState &S : Before) {
+      Pointees.insert(S.pointee(P));
+      OwnedThing Thing = S.thing(S.pointee(P));
+      if (Thing.Is == Duty::Done || (WithTaken && Thing.Is == Duty::Taken)) {
+        By.insert(Thing.Where);
         ++Done;
       }
-    if (Done && Done != Before.size())
+    }
+    if (Done == Before.size())
+      return *By.begin();
+    if (Pointees.size() == 1)
+      for (const Fact *Free : By)
+        if (Flow.reachesAlways(*Free, At))
+          return Free;
+    if (Done)
       Input.Silenced.insert(At.At->getBeginLoc());
-    return Done == Before.size() ? By : nullptr;
+    return nullptr;
   }
 
   void visitGiveBack(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
-    if (const Fact *By = freedBy(F.Src, Before, F)) {
-      report(F, "twice",
-             {FlowStepKind::GivenBack, locationOf(By->At), calleeName(*By)});
+    if (const Fact *By = freedBy(F.Src, Before, F, /*WithTaken=*/true)) {
+      report(F, By->Kind == FactKind::GiveAway ? "owned" : "twice",
+             stepOf(*By));
       return;
     }
     // `delete` of what `new[]` made, and the other way round.
@@ -155,27 +160,41 @@ private:
         return;
       Made = It->second.Made;
     }
-    const auto *New = Made ? dyn_cast<CXXNewExpr>(Made->At) : nullptr;
+    if (Made)
+      visitKindOfFree(F, *Made);
+  }
+
+  void visitKindOfFree(const Fact &F, const Fact &Made) {
+    const auto *New = dyn_cast<CXXNewExpr>(Made.At);
     const auto *Delete = dyn_cast<CXXDeleteExpr>(F.At);
-    if (New && Delete && New->isArray() != Delete->isArrayForm())
-      report(F, New->isArray() ? "array" : "single",
-             {FlowStepKind::Acquired, locationOf(Made->At), ""});
-    else if (New && !Delete && F.Callee && qualifiedName(F.Callee) == "free")
-      report(F, New->isArray() ? "array" : "single",
-             {FlowStepKind::Acquired, locationOf(Made->At), ""});
+    bool IsFree = F.Callee && qualifiedName(F.Callee) == "free";
+    FlowStep Step{FlowStepKind::Acquired, locationOf(Made.At), ""};
+    if (New && (Delete ? New->isArray() != Delete->isArrayForm() : IsFree))
+      report(F, New->isArray() ? "array" : "single", Step);
+    else if (!New && (Delete || IsFree) && isMadeByLibTorch(Made))
+      report(F, "foreign", Step, makerOf(Made));
+  }
+
+  /// An object takes what another one has, or what was freed.
+  void visitTaken(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
+    if (const Fact *By = freedBy(F.Src, Before, F, /*WithTaken=*/true))
+      report(F, "taken", stepOf(*By));
   }
 
   void visitUse(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
-    if (const Fact *By = freedBy(F.Src, Before, F))
-      Uses.push_back(
-          {F.Statement, make(F, "use",
-                             {FlowStepKind::GivenBack, locationOf(By->At),
-                              calleeName(*By)})});
+    if (const Fact *By = freedBy(F.Src, Before, F, /*WithTaken=*/false))
+      Uses.push_back({F.Statement, make(F, "use", stepOf(*By))});
   }
 
-  void report(const Fact &F, const char *What, FlowStep Step) {
+  static FlowStep stepOf(const Fact &Free) {
+    return {FlowStepKind::GivenBack, locationOf(Free.At), calleeName(Free)};
+  }
+
+  void report(const Fact &F, const char *What, FlowStep Step,
+              std::string Maker = "") {
     FreedAgain.insert(F.Statement);
     Findings.push_back(make(F, What, std::move(Step)));
+    Findings.back().Holder = std::move(Maker);
   }
 
   FlowFinding make(const Fact &F, const char *What, FlowStep Step) const {
@@ -222,45 +241,6 @@ std::vector<FlowFinding> findRawHandleLeaks(CheckInput &Input) {
   if (!Flow.run())
     return {};
   return OwnershipQuery(Flow, Input).findings();
-}
-
-Diagnostic describeRawHandleLeak(const FlowFinding &F) {
-  llvm::StringRef What = F.Remedy;
-  std::string Name = "'" + F.Subject + "'";
-  if (What == "twice")
-    return makeDiagnostic(F, Name +
-                                 " is freed here for the second time; free "
-                                 "each handle once, and set it to null where "
-                                 "another path may do it again");
-  if (What == "use")
-    return makeDiagnostic(F, Name + " is used after what it points to was "
-                                    "freed");
-  if (What == "context")
-    return makeDiagnostic(
-        F,
-        "what this pointer points to is freed in 'backward' alone: a forward "
-        "pass without one leaks it, and two free it twice; save an object "
-        "that owns it");
-  if (What == "array" || What == "single")
-    return makeDiagnostic(
-        F, Name + " was made by '" + (What == "array" ? "new[]" : "new") +
-               "' and is not freed by '" +
-               (What == "array" ? "delete[]" : "delete") + "'");
-  if (What == "wrap")
-    return makeDiagnostic(
-        F, "nobody frees the memory " + (F.Subject.empty() ? "" : Name) +
-               ", which this tensor refers to; give 'from_blob' a deleter that "
-               "does, or clone the tensor and free the memory");
-  std::string Free =
-      What == "new" ? "; delete it, or hold it in a 'std::unique_ptr'"
-                    : "; free it on every path, or hold it in an object that "
-                      "does";
-  std::string When =
-      F.IsMaybe ? " is not freed on every path" : " is never freed";
-  std::string Who = F.Subject.empty()
-                        ? "what '" + F.Holder + "' makes here"
-                        : "what '" + F.Holder + "' makes here for " + Name;
-  return makeDiagnostic(F, Who + When + Free);
 }
 
 } // namespace tensorscope

@@ -152,6 +152,7 @@ void FactsBuilder::applyEffect(const Effect &E, const CallSite &C) {
   case EffectKind::Acquire:
   case EffectKind::Allocate:
   case EffectKind::GiveBack:
+  case EffectKind::Take:
   case EffectKind::Wrap:
     break; // in OwnershipCalls.cpp
   }

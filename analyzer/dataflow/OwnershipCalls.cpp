@@ -59,7 +59,7 @@ void FactsBuilder::followNew(const CXXNewExpr *E) {
   const SourceManager &SM = Unit.Ctx.getSourceManager();
   QualType T = E->getAllocatedType();
   bool IsMemory = E->isArray() && T->isArithmeticType();
-  bool IsTensors = carries(T) &&
+  bool IsTensors = (carries(T) || !Unit.Types.longLived(T).empty()) &&
                    isPlainClass(T->getAsCXXRecordDecl(), Unit.Types, SM) &&
                    !mayTell(E->getConstructExpr(), SM);
   if (E->getNumPlacementArgs() != 0 || (!IsMemory && !IsTensors))
@@ -69,7 +69,31 @@ void FactsBuilder::followNew(const CXXNewExpr *E) {
   setPointer(E, PointerForm::Value, P);
 }
 
+/// The new object is an owner that frees what its one argument points to, in
+/// the way that it was made for.
+static bool isOwnerOfPointer(const CXXConstructExpr *E) {
+  const CXXRecordDecl *RD = E->getConstructor()->getParent();
+  std::string Name = qualifiedName(RD);
+  if (Name == "std::unique_ptr") {
+    const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD);
+    const CXXRecordDecl *Deleter =
+        Spec && Spec->getTemplateArgs().size() == 2 &&
+                Spec->getTemplateArgs()[1].getKind() == TemplateArgument::Type
+            ? Spec->getTemplateArgs()[1].getAsType()->getAsCXXRecordDecl()
+            : nullptr;
+    return Deleter && qualifiedName(Deleter) == "std::default_delete";
+  }
+  return E->getNumArgs() == 1 &&
+         (Name == "std::shared_ptr" ||
+          Name == "torch::aot_inductor::RAIIAtenTensorHandle");
+}
+
 void FactsBuilder::followConstruction(const CXXConstructExpr *E) {
+  PointerUse Use = E->getNumArgs() ? pointerIn(E->getArg(0)) : PointerUse();
+  if (Use.Form == PointerForm::Value && isOwnerOfPointer(E)) {
+    emitOwner(FactKind::GiveAway, Use.Place, E).Value = true;
+    return;
+  }
   giveAwayChildren(E);
   if (E->getConstructor()->isCopyOrMoveConstructor())
     return;
@@ -132,6 +156,7 @@ static bool describesPointers(const FunctionModel &M) {
     return E.Kind == EffectKind::Acquire || E.Kind == EffectKind::Allocate ||
            E.Kind == EffectKind::GiveBack || E.Kind == EffectKind::Wrap ||
            E.Kind == EffectKind::Keep || E.Kind == EffectKind::Borrow ||
+           E.Kind == EffectKind::Take ||
            (E.Kind == EffectKind::Reset && E.Arg == ThisArg);
   });
 }
@@ -249,6 +274,8 @@ void FactsBuilder::followModelled(const FunctionModel &M, const CallExpr *E,
       acquireInto(Args[I], E, I + 1);
     else if (X && X->Kind == EffectKind::GiveBack && IsValue)
       emitOwner(FactKind::GiveBack, Use.Place, E).Callee = F;
+    else if (X && X->Kind == EffectKind::Take && IsValue)
+      emitOwner(FactKind::GiveAway, Use.Place, E).Value = true;
     else if (X &&
              (X->Kind == EffectKind::Wrap || X->Kind == EffectKind::Borrow) &&
              IsValue && !hasDeleter(Args))

@@ -148,6 +148,26 @@ void OwnershipFlow::point(OwnershipState &S, PlaceID P, StorageID To,
     S.Things[To] = OwnedThing();
 }
 
+/// `release()` of an object gives up what it had taken: then whatever pointed to
+/// that points to the result of \p Release.
+static void giveUpTaken(OwnershipState &S, const Fact &Release) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Release.Callee);
+  if (!Method || !Method->getDeclName().isIdentifier() ||
+      Method->getName() != "release")
+    return;
+  llvm::SmallVector<StorageID, 2> Taken;
+  for (auto &[Thing, What] : S.Things)
+    if (What.Is == Duty::Taken) {
+      Taken.push_back(Thing);
+      What = OwnedThing();
+    }
+  if (Taken.size() != 1)
+    return;
+  for (auto &[P, To] : S.Pointees)
+    if (To == Taken.front())
+      To = Release.Storage;
+}
+
 void OwnershipFlow::acquire(OwnershipState &S, const Fact &F) {
   Acquisitions[F.Storage] = &F;
   if (isHeldElsewhere(S, F.Storage, F.Dst)) {
@@ -163,6 +183,7 @@ void OwnershipFlow::acquire(OwnershipState &S, const Fact &F) {
   Made.Is = isFollowed(F.Dst) ? Duty::Owed : Duty::Unknown;
   Made.IsSure = isa<CXXNewExpr>(F.At);
   S.Pointees[F.Dst] = F.Storage;
+  giveUpTaken(S, F);
 }
 
 void OwnershipFlow::setDuty(OwnershipState &S, PlaceID P, Duty Is,
@@ -170,7 +191,7 @@ void OwnershipFlow::setDuty(OwnershipState &S, PlaceID P, Duty Is,
   StorageID To = S.pointee(P);
   auto It = S.Things.find(To);
   if (It == S.Things.end() || It->second.Is == Duty::Unknown ||
-      (Is == Duty::Done && It->second.Is == Duty::Done))
+      (Is == It->second.Is && (Is == Duty::Done || Is == Duty::Taken)))
     return;
   It->second.Is = Is;
   It->second.Where = Where;
@@ -265,6 +286,11 @@ bool OwnershipFlow::transfer(OwnershipState &S, const Fact &F) {
     setDuty(S, F.Src, Duty::Done, &F);
     return true;
   case FactKind::GiveAway:
+    if (F.Value) {
+      setDuty(S, F.Src, Duty::Taken, &F);
+      return true;
+    }
+    [[fallthrough]];
   case FactKind::ReturnOwner:
   case FactKind::StoreOwner:
     if (F.Src != NoPlace)
@@ -291,10 +317,12 @@ bool OwnershipFlow::transfer(OwnershipState &S, const Fact &F) {
   case FactKind::AssumeNull:
     return assumeNull(S, F);
   case FactKind::CatchFrom:
-    if (!throwsItself(F))
-      for (auto &[Thing, What] : S.Things)
-        if (What.Is == Duty::Owed)
-          What = OwnedThing();
+    for (auto &[Thing, What] : S.Things) {
+      // Whether it was freed, or taken, before that threw is not known.
+      bool IsByThrower = What.Where && What.Where->At == F.At;
+      if (IsByThrower || (What.Is == Duty::Owed && !throwsItself(F)))
+        What = OwnedThing();
+    }
     return true;
   case FactKind::Leave:
     leave(S, F);
@@ -323,19 +351,18 @@ bool OwnershipFlow::transfer(OwnershipState &S, const Fact &F) {
   }
 }
 
+std::optional<BlockID> OwnershipFlow::blockOf(const Fact &F) const {
+  for (BlockID B = 0; B < Facts.Blocks.size(); ++B) {
+    const std::vector<Fact> &In = Facts.Blocks[B].Facts;
+    if (!In.empty() && &F >= &In.front() && &F <= &In.back())
+      return B;
+  }
+  return std::nullopt;
+}
+
 bool OwnershipFlow::reaches(const Fact &From, const Fact &To) const {
-  auto BlockOf = [&](const Fact &F) -> std::optional<BlockID> {
-    for (BlockID B = 0; B < Facts.Blocks.size(); ++B) {
-      const std::vector<Fact> &In = Facts.Blocks[B].Facts;
-      if (!In.empty() && &F >= &In.front() && &F <= &In.back())
-        return B;
-    }
-    return std::nullopt;
-  };
-  std::optional<BlockID> Start = BlockOf(From), End = BlockOf(To);
-  if (!Start || !End)
-    return true;
-  if (*Start == *End && &From < &To)
+  std::optional<BlockID> Start = blockOf(From), End = blockOf(To);
+  if (!Start || !End || (*Start == *End && &From < &To))
     return true;
   std::vector<bool> Seen(Facts.Blocks.size());
   std::vector<BlockID> Todo(Facts.Blocks[*Start].Successors.begin(),
@@ -352,6 +379,29 @@ bool OwnershipFlow::reaches(const Fact &From, const Fact &To) const {
                 Facts.Blocks[B].Successors.end());
   }
   return false;
+}
+
+bool OwnershipFlow::reachesAlways(const Fact &From, const Fact &To) const {
+  std::optional<BlockID> Start = blockOf(From), End = blockOf(To);
+  if (!Start || !End)
+    return false;
+  if (*Start == *End)
+    return &From < &To;
+  std::vector<bool> Seen(Facts.Blocks.size());
+  Seen[*End] = true;
+  std::vector<BlockID> Todo{*Start};
+  while (!Todo.empty()) {
+    BlockID B = Todo.back();
+    Todo.pop_back();
+    if (Seen[B])
+      continue;
+    Seen[B] = true;
+    if (Facts.Blocks[B].Successors.empty())
+      return false;
+    Todo.insert(Todo.end(), Facts.Blocks[B].Successors.begin(),
+                Facts.Blocks[B].Successors.end());
+  }
+  return true;
 }
 
 } // namespace tensorscope

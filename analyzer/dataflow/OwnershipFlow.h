@@ -22,6 +22,7 @@ enum class Duty : uint8_t {
   Lent,    ///< the caller's
   Owed,    ///< it is to be freed here
   Done,    ///< it was freed, by the fact Where
+  Taken,   ///< an object owns it since the fact Where, and will free it
   Unknown, ///< perhaps somebody else's
 };
 
@@ -86,6 +87,8 @@ public:
 
   /// Some path leads from \p From to \p To.
   bool reaches(const Fact &From, const Fact &To) const;
+  /// Each path from \p From to the end of the function comes by \p To.
+  bool reachesAlways(const Fact &From, const Fact &To) const;
 
 private:
   bool transfer(OwnershipState &S, const Fact &F);
@@ -102,6 +105,7 @@ private:
   bool isHeldElsewhere(const OwnershipState &S, StorageID Thing,
                        PlaceID But) const;
   bool isFollowed(PlaceID P) const;
+  std::optional<BlockID> blockOf(const Fact &F) const;
   OwnershipState merge(const OwnershipState &A, const OwnershipState &B);
   bool join(BlockID To, const OwnershipState &S);
 

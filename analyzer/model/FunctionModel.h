@@ -64,6 +64,7 @@ enum class EffectKind {
   Acquire,  ///< the caller owns what this pointer points to, or is set to
   Allocate, ///< the same, of memory that a tensor may be put on
   GiveBack, ///< frees what this pointer points to
+  Take,     ///< an object owns what this pointer points to, and alone frees it
   Wrap,     ///< the result refers to this memory; only a deleter frees it
 };
 

@@ -57,6 +57,7 @@ constexpr Word<EffectKind> EffectWords[] = {
     {"acquire", EffectKind::Acquire},
     {"allocate", EffectKind::Allocate},
     {"give-back", EffectKind::GiveBack},
+    {"take", EffectKind::Take},
     {"wrap", EffectKind::Wrap},
 };
 

@@ -2,6 +2,7 @@
 // Raw pointers that own tensors, in code that frees them, or may.
 // RUN: %check_tidy %s tensorscope-raw-handle-leak %t --expect-clean
 #include <ATen/DLConvertor.h>
+#include <torch/csrc/inductor/aoti_runtime/utils.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/torch.h>
 
@@ -376,6 +377,62 @@ void given(std::unique_ptr<Tensor> owner, std::vector<std::unique_ptr<Tensor>> &
   all.push_back(std::unique_ptr<Tensor>(new Tensor(torch::ones({4}))));
   std::shared_ptr<Tensor> shared(new Tensor(torch::ones({4})), [](Tensor *t) { delete t; });
   owner.reset(new Tensor(torch::ones({4})));
+}
+// Who was given the object gives it up again, or does not free it.
+void givenUpAgain(const Tensor &x, AtenTensorHandle h) {
+  auto *copy = new Tensor(x.clone());
+  std::unique_ptr<Tensor> owner(copy);
+  check(*copy);
+  (void)owner.release();
+  delete copy;
+  AtenTensorHandle other = nullptr;
+  if (aoti_torch_clone(h, &other))
+    return;
+  torch::aot_inductor::RAIIAtenTensorHandle guard(other);
+  aoti_torch_zero_(other);
+  guard.release();
+  aoti_torch_delete_tensor_object(other);
+}
+void notFreedByIt(const Tensor &x) {
+  auto *copy = new Tensor(x.clone());
+  auto keep = [](Tensor *) {};
+  std::unique_ptr<Tensor, decltype(keep)> one(copy, keep);
+  std::shared_ptr<Tensor> two(copy, [](Tensor *) {});
+  delete copy;
+}
+Tensor importedOrFreed(const Tensor &x) {
+  DLManagedTensor *d = at::toDLPack(x);
+  try {
+    return at::fromDLPack(d);
+  } catch (...) {
+    d->deleter(d);
+    throw;
+  }
+}
+void anOwnerForEach(const Tensor &x) {
+  for (int i = 0; i < 3; ++i) {
+    auto *copy = new Tensor(x.clone());
+    std::unique_ptr<Tensor> owner(copy);
+    check(*copy);
+  }
+}
+double freedOnTheWayOut(const Tensor &x, bool fail) {
+  auto *copy = new Tensor(x.clone());
+  if (fail) {
+    delete copy;
+    return 0;
+  }
+  double total = copy->sum().item<double>();
+  delete copy;
+  return total;
+}
+void freedAndMadeAgain(const Tensor &x) {
+  auto *copy = new Tensor(x.clone());
+  if (!check(*copy)) {
+    delete copy;
+    copy = new Tensor(x);
+  }
+  delete copy;
 }
 void placed(void *memory) {
   auto *t = new (memory) Tensor(torch::ones({4}));

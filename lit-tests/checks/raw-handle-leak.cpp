@@ -2,6 +2,7 @@
 // Raw pointers that own tensors: lost, freed twice, used after they were freed.
 // RUN: %check_tidy %s tensorscope-raw-handle-leak %t
 #include <ATen/DLConvertor.h>
+#include <torch/csrc/inductor/aoti_runtime/utils.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/torch.h>
 
@@ -136,7 +137,81 @@ int moduleOfTheirs() {
   // CHECK-NOTES: :[[@LINE-1]]:3: note: lost here
 }
 
+void optimizerOfEachEpoch(const std::vector<Tensor> &params) {
+  for (int i = 0; i < 3; ++i) {
+    auto *optimizer = new torch::optim::Adam(params);
+    // CHECK-NOTES: :[[@LINE-1]]:23: warning: what 'new' makes here for 'optimizer' is never freed; {{.*}} [tensorscope-raw-handle-leak]
+    optimizer->step();
+  }
+}
+// CHECK-NOTES: :[[@LINE-1]]:1: note: lost here
+
+//===- Freed on one way, and then on all of them ---------------------------===//
+
+void twiceOnOneWay(const Tensor &x) {
+  auto *copy = new Tensor(x.clone());
+  if (!check(*copy))
+    delete copy;
+  delete copy;
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: 'copy' is freed here for the second time; {{.*}} [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-3]]:5: note: freed here
+}
+double usedLateOnOneWay(const Tensor &x) {
+  auto *copy = new Tensor(x.clone());
+  if (!check(*copy)) {
+    log("bad");
+    delete copy;
+  }
+  double total = copy->sum().item<double>();
+  // CHECK-NOTES: :[[@LINE-1]]:24: warning: 'copy' is used after what it points to was freed [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-4]]:5: note: freed here
+  return total;
+}
+
+//===- Two owners ----------------------------------------------------------===//
+
+Tensor importedAndFreed(const Tensor &t) {
+  DLManagedTensor *d = at::toDLPack(t);
+  Tensor same = at::fromDLPack(d);
+  d->deleter(d);
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: 'd' is freed here, and an object that it was given to frees it, too; let one alone own it [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-3]]:17: note: freed here
+  return same;
+}
+void importedTwice(const Tensor &t) {
+  DLManagedTensor *d = at::toDLPack(t);
+  Tensor one = at::fromDLPack(d);
+  Tensor two = at::fromDLPack(d);
+  // CHECK-NOTES: :[[@LINE-1]]:16: warning: 'd' is given here to an object that frees it, and is freed elsewhere, too; let one alone own it [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-3]]:16: note: freed here
+}
+void ownedByTwoPointers(const Tensor &x) {
+  auto *copy = new Tensor(x.clone());
+  std::unique_ptr<Tensor> one(copy);
+  std::shared_ptr<Tensor> two(copy);
+  // CHECK-NOTES: :[[@LINE-1]]:27: warning: 'copy' is given here to an object that frees it, {{.*}} [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-3]]:27: note: freed here
+}
+void ownedAndDeleted(AtenTensorHandle x) {
+  AtenTensorHandle copy = nullptr;
+  if (aoti_torch_clone(x, &copy))
+    return;
+  torch::aot_inductor::RAIIAtenTensorHandle owner(copy);
+  aoti_torch_delete_tensor_object(copy);
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: 'copy' is freed here, and an object that it was given to frees it, too; {{.*}} [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-3]]:45: note: freed here
+}
+
 //===- References counted by hand, DLPack ----------------------------------===//
+
+float deletedInAnotherWay(const Tensor &t) {
+  DLManagedTensor *d = at::toDLPack(t);
+  float first = static_cast<float *>(d->dl_tensor.data)[0];
+  delete d;
+  // CHECK-NOTES: :[[@LINE-1]]:3: warning: 'd' was made by 'toDLPack' and is not freed by 'delete' or 'free'; give it back to what made it [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-4]]:24: note: made here
+  return first;
+}
 
 static int64_t peek(const c10::TensorImpl *p) { return p->numel(); }
 int64_t released(Tensor t) {
