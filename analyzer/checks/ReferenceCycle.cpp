@@ -15,14 +15,15 @@ std::vector<UnitFinding> findReferenceCycles(const UnitFacts &Facts,
                                              const ASTContext &) {
   std::vector<UnitFinding> Findings;
   for (const OwnershipCycle &C : Facts.Cycles) {
-    // What is emptied by hand ends the cycle.
-    if (C.Slot && Facts.Emptied.contains(C.Slot))
+    // What is emptied by hand, or a hook that is removed, ends the cycle.
+    bool IsHook = C.Form == CycleForm::Hook;
+    if (C.Slot && (IsHook ? Facts.Unhooked : Facts.Emptied).contains(C.Slot))
       continue;
     FlowFinding F;
     F.Loc = locationOf(C.At);
     F.Subject = C.Owner;
     F.Holder = C.Slot ? C.Slot->getNameAsString() : "";
-    F.Remedy = C.Form == CycleForm::Hook          ? "hook"
+    F.Remedy = IsHook                             ? "hook"
                : C.Form == CycleForm::Member      ? "member"
                : C.Form == CycleForm::SavedOutput ? "output"
                                                   : "view";

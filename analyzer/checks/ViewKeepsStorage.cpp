@@ -14,6 +14,8 @@ std::vector<UnitFinding> findViewsThatKeep(const UnitFacts &Facts,
                                            const ASTContext &) {
   std::vector<UnitFinding> Findings;
   for (const KeptView &V : Facts.KeptViews) {
+    if (Facts.StoredWhole.contains(V.Source))
+      continue;
     FlowFinding F;
     F.Loc = locationOf(V.View);
     F.Subject = V.Source->getNameAsString();

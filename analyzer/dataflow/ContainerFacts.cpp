@@ -58,11 +58,31 @@ bool isMap(QualType T) {
 void UnitVisitor::grow(const ValueDecl *D, const Expr *At) {
   if (isTestCode(Outer, Unit.Ctx.getSourceManager()))
     return;
-  // Once in a program, or once in an object.
+  // Once in a program, or once in an object; a data set is read in once.
   bool IsOnce = Function->isMain() && Loops == 0;
-  if (IsOnce || isa<CXXConstructorDecl>(Function))
+  const auto *Method = dyn_cast<CXXMethodDecl>(Outer);
+  bool IsDataSet =
+      Method && Method->isInstance() && isa<FieldDecl>(D) &&
+      Unit.Types.longLived(Method->getThisType()->getPointeeType()) ==
+          "data set";
+  if (IsOnce || IsDataSet || isa<CXXConstructorDecl>(Function))
     return;
   Out.Growths.push_back({D, At, Function, InHook != 0});
+}
+
+/// A parameter or a part of a module, of which there are as many as it is built
+/// with.
+static bool isRegistered(const Expr *E) {
+  E = stripWrappers(E);
+  while (const auto *Made = dyn_cast<CXXConstructExpr>(E)) {
+    if (Made->getNumArgs() != 1)
+      return false;
+    E = stripWrappers(Made->getArg(0));
+  }
+  const auto *Call = dyn_cast<CallExpr>(E);
+  return Call && isNamed(Call->getDirectCallee(),
+                         {"register_parameter", "register_buffer",
+                          "register_module"});
 }
 
 void UnitVisitor::visitGrowth(const CXXMemberCallExpr *E, const ValueDecl *D) {
@@ -82,7 +102,10 @@ void UnitVisitor::visitGrowth(const CXXMemberCallExpr *E, const ValueDecl *D) {
   // Also where it was cast to const, which is accounted for there.
   if (!isConstCast(Object))
     account(Object);
-  if (IsAdding && (!isMap(T) || hasNumberKey(T)))
+  if (isNamed(Method, {"find", "count", "contains"}))
+    LookedUp.insert({Function, D});
+  if (IsAdding && (!isMap(T) || hasNumberKey(T)) &&
+      llvm::none_of(E->arguments(), isRegistered))
     grow(D, E);
 }
 

@@ -3,6 +3,7 @@
 // What a callable owns by a capture, and callables that a part of what they own
 // holds. Contexts of autograd functions are in ContextFacts.cpp.
 #include "dataflow/UnitVisitor.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 
@@ -74,27 +75,59 @@ static bool isOwnerOfThis(const Expr *E) {
          isOwnerOfThis(copied(Call->getArg(0)));
 }
 
-/// What \p E copies is \p Owner, or a variable that was made as a copy of it.
-static bool isCopyOf(const Expr *E, const VarDecl *Owner,
-                     const BodyIndex &Body) {
-  for (unsigned Hops = 0; Hops < 4; ++Hops) {
-    E = copied(E);
-    if (!Owner && isOwnerOfThis(E))
-      return true;
-    const auto *Ref = dyn_cast<DeclRefExpr>(E);
-    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
-    if (!V)
-      return false;
-    if (V == Owner)
-      return true;
-    bool IsAlias = V->hasLocalStorage() && V->getInit() &&
-                   !Body.Reassigned.contains(V) &&
-                   !(Owner && Body.Reassigned.contains(Owner));
-    if (!IsAlias)
-      return false;
-    E = V->getInit();
-  }
-  return false;
+/// Gradients may be off where something in \p Body is computed.
+static bool setsGradMode(const BodyIndex &Body, UnitContext &Unit) {
+  return llvm::any_of(Body.Callees, [&](const FunctionDecl *F) {
+    const auto *Method = dyn_cast<CXXMethodDecl>(F);
+    GradientRole Role =
+        Method ? Unit.Api.gradients(Method->getParent()) : GradientRole::Other;
+    return Role == GradientRole::NoGradGuard ||
+           Role == GradientRole::InferenceGuard ||
+           Role == GradientRole::GradGuard ||
+           Unit.Api.gradients(F) == GradientRole::SetMode;
+  });
+}
+
+/// What \p E is computed from, if its graph leads to that: the operands of an
+/// operator of LibTorch's.
+static llvm::SmallVector<const Expr *, 2> operandsOf(const Expr *E,
+                                                     UnitContext &Unit) {
+  llvm::SmallVector<const Expr *, 2> Operands;
+  const auto *Call = dyn_cast<CallExpr>(E);
+  const FunctionDecl *F = Call ? Call->getDirectCallee() : nullptr;
+  if (!F || !E->isPRValue() || !Unit.Types.isHandle(E->getType()) ||
+      Unit.Api.gradients(F) != GradientRole::Operator)
+    return Operands;
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(Call))
+    Operands.push_back(Member->getImplicitObjectArgument());
+  Operands.append(Call->arg_begin(), Call->arg_end());
+  llvm::erase_if(Operands, [&](const Expr *Operand) {
+    return !Unit.Types.isHandle(Operand->getType());
+  });
+  return Operands;
+}
+
+/// What \p E copies is \p Owner, or a variable that was made as a copy of it;
+/// or one that was computed from it, if \p Unit is there.
+static bool isCopyOf(const Expr *E, const VarDecl *Owner, const BodyIndex &Body,
+                     UnitContext *Unit, unsigned Depth = 0) {
+  if (Depth > 8)
+    return false;
+  E = copied(E);
+  if (!Owner && isOwnerOfThis(E))
+    return true;
+  if (Owner && Unit)
+    for (const Expr *Operand : operandsOf(E, *Unit))
+      if (isCopyOf(Operand, Owner, Body, Unit, Depth + 1))
+        return true;
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (!V || V == Owner)
+    return V;
+  bool IsAlias = V->hasLocalStorage() && V->getInit() &&
+                 !Body.Reassigned.contains(V) &&
+                 !(Owner && Body.Reassigned.contains(Owner));
+  return IsAlias && isCopyOf(V->getInit(), Owner, Body, Unit, Depth + 1);
 }
 
 /// A raw pointer or a reference owns nothing.
@@ -130,7 +163,9 @@ static bool emptiesCapture(const LambdaExpr *E, const ValueDecl *Captured) {
 }
 
 bool ownsByCapture(const Expr *Callable, const VarDecl *Owner,
-                   const BodyIndex &Body) {
+                   const BodyIndex &Body, UnitContext *Unit) {
+  if (Unit && setsGradMode(Body, *Unit))
+    Unit = nullptr;
   for (unsigned Hops = 0; Callable && Hops < 4; ++Hops) {
     Callable = copied(Callable);
     if (const auto *Lambda = dyn_cast<LambdaExpr>(Callable)) {
@@ -142,8 +177,8 @@ bool ownsByCapture(const Expr *Callable, const VarDecl *Owner,
           continue;
         const auto *V = cast<VarDecl>(Capture.getCapturedVar());
         const Expr *From = V->isInitCapture() ? V->getInit() : Value;
-        if (From && owns(V->getType()) && isCopyOf(From, Owner, Body) &&
-            !emptiesCapture(Lambda, V))
+        if (From && owns(V->getType().getNonReferenceType()) &&
+            isCopyOf(From, Owner, Body, Unit) && !emptiesCapture(Lambda, V))
           return true;
       }
       return false;
@@ -153,7 +188,7 @@ bool ownsByCapture(const Expr *Callable, const VarDecl *Owner,
     if (F && (qualifiedName(F) == "std::bind" ||
               qualifiedName(F) == "std::bind_front"))
       return llvm::any_of(Call->arguments(), [&](const Expr *Arg) {
-        return owns(Arg->getType()) && isCopyOf(Arg, Owner, Body);
+        return owns(Arg->getType()) && isCopyOf(Arg, Owner, Body, Unit);
       });
     // A `std::function` that is made of a lambda, or a variable that is one.
     const auto *Made = dyn_cast<CXXConstructExpr>(Callable);
@@ -212,6 +247,12 @@ void UnitVisitor::visitMemberStore(const Expr *Target, const Expr *Callable,
                           namedBy(Member), Function});
 }
 
+/// The variable, or else the member, of the tensor that a hook is put on.
+static const ValueDecl *hookedBy(const Expr *Object) {
+  const VarDecl *Root = rootOf(Object);
+  return Root ? Root->getCanonicalDecl() : namedBy(Object);
+}
+
 void UnitVisitor::visitHook(const CXXMemberCallExpr *E) {
   if (E->getNumArgs() == 0)
     return;
@@ -224,10 +265,19 @@ void UnitVisitor::visitHook(const CXXMemberCallExpr *E) {
       (Owner && !isSharedOwner(Owner->getType(), Unit.Types) &&
        !Unit.Types.carriesTensors(Owner->getType())))
     return;
-  if (ownsByCapture(E->getArg(0), Owner, Unit.body(Outer)))
+  // What a tensor was computed from, it owns; a module has many tensors.
+  bool IsTensor = Owner && Unit.Types.isHandle(Owner->getType());
+  if (ownsByCapture(E->getArg(0), Owner, Unit.body(Outer),
+                    IsTensor ? &Unit : nullptr))
     Out.Cycles.push_back({CycleForm::Hook, E,
                           Owner ? Owner->getNameAsString() : "*this",
-                          /*Slot=*/nullptr, Function});
+                          hookedBy(Object), Function});
+}
+
+/// `x.remove_hook(h)`
+void UnitVisitor::noteUnhooked(const CXXMemberCallExpr *E) {
+  if (const ValueDecl *D = hookedBy(E->getImplicitObjectArgument()))
+    Out.Unhooked.insert(D);
 }
 
 } // namespace tensorscope

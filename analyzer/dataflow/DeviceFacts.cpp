@@ -5,6 +5,7 @@
 // constant `kCPU`.
 #include "dataflow/UnitVisitor.h"
 #include "clang/AST/StmtCXX.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 
@@ -72,13 +73,25 @@ private:
       // Where it was does not matter, if it says where it goes.
       if (Name == "to" || Name == "pin_memory")
         for (const Expr *Arg : Call->arguments())
-          if (isDevice(Arg->getType()) || isDeviceType(Arg->getType()))
+          if (isDevice(Arg->getType()) || isDeviceType(Arg->getType()) ||
+              (isOptions(Arg->getType()) && namesDevice(Arg)))
             return in(Arg, Depth + 1);
     }
     for (const Expr *Arg : Call->arguments())
       if (const Expr *Found = in(Arg, Depth + 1))
         return Found;
     return in(Call->getImplicitObjectArgument(), Depth + 1);
+  }
+
+  /// Options that are made of a device, among other things.
+  static bool namesDevice(const Stmt *S) {
+    const auto *E = dyn_cast<Expr>(S);
+    if (E && (isDevice(E->getType()) || isDeviceType(E->getType())) &&
+        !isa<CXXDefaultArgExpr>(E))
+      return true;
+    return llvm::any_of(S->children(), [](const Stmt *Part) {
+      return Part && namesDevice(Part);
+    });
   }
 
   /// A local or a static that is not set after its declaration, as far as that

@@ -37,8 +37,10 @@ void UnitVisitor::visitAssignment(const CXXOperatorCallExpr *E) {
   const Expr *Value = E->getArg(1);
   storeOnDevice(rootOf(Target), E, Value);
   if (isa<MemberExpr, CXXOperatorCallExpr>(Target) ||
-      (rootOf(Target) && rootOf(Target)->hasGlobalStorage()))
+      (rootOf(Target) && rootOf(Target)->hasGlobalStorage())) {
     keepView(Value, Target);
+    noteStoredWhole(Value);
+  }
   visitMemberStore(Target, Value, E);
   const auto *Subscript = dyn_cast<CXXOperatorCallExpr>(Target);
   if (!Subscript || Subscript->getOperator() != OO_Subscript)
@@ -87,8 +89,10 @@ bool UnitVisitor::VisitCallExpr(CallExpr *E) {
     for (const Expr *Arg : E->arguments()) {
       storeOnDevice(rootOf(Object), E, Arg);
       visitMemberStore(Object, Arg, E);
-      if (Unit.Types.carriesTensors(Object->getType()))
+      if (Unit.Types.carriesTensors(Object->getType())) {
         keepView(Arg, Object);
+        noteStoredWhole(Arg);
+      }
     }
   // A module that is moved to a device.
   if (isNamed(Method, {"to"}) &&
@@ -98,6 +102,8 @@ bool UnitVisitor::VisitCallExpr(CallExpr *E) {
         storeOnDevice(V, E, Arg);
   if (isNamed(Method, {"register_hook"}))
     visitHook(Call);
+  if (isNamed(Method, {"remove_hook"}))
+    noteUnhooked(Call);
   if (isNamed(Method, {"save_for_backward"}))
     for (const Expr *Arg : E->arguments())
       visitSave(Arg, E, /*OnlyViews=*/true);

@@ -39,7 +39,8 @@ struct OwnershipCycle {
   const clang::Expr *At = nullptr;
   /// As the user wrote it.
   std::string Owner;
-  /// The member that holds it, if it may be emptied by its name.
+  /// The member that holds it, if it may be emptied by its name; the variable
+  /// that a hook was put on.
   const clang::ValueDecl *Slot = nullptr;
   const clang::FunctionDecl *In = nullptr;
 };
@@ -69,6 +70,8 @@ struct UnitFacts {
   llvm::DenseMap<const clang::CXXRecordDecl *, const clang::CXXDeleteExpr *>
       DeletedInBackward;
   std::vector<KeptView> KeptViews;
+  /// Local tensors that are kept themselves.
+  llvm::DenseSet<const clang::VarDecl *> StoredWhole;
   std::vector<StaticOnDevice> OnDevice;
   std::vector<ContainerGrowth> Growths;
   std::vector<OwnershipCycle> Cycles;
@@ -77,6 +80,8 @@ struct UnitFacts {
   llvm::DenseSet<const clang::ValueDecl *> Bounded;
   /// Those that are set to nothing, emptied, swapped, or moved from.
   llvm::DenseSet<const clang::ValueDecl *> Emptied;
+  /// Variables, and members, that a hook is removed from.
+  llvm::DenseSet<const clang::ValueDecl *> Unhooked;
 };
 
 /// \p Functions: those with a body, without lambdas. \p Variables: of
@@ -101,9 +106,10 @@ std::optional<unsigned> shareOfStorage(const clang::Expr *View,
 const clang::VarDecl *rootOf(const clang::Expr *E, bool *IsMember = nullptr);
 
 /// \p Callable owns \p Owner, a variable (null: the object of the function), by
-/// a capture or by what `std::bind` is given.
+/// a capture or by what `std::bind` is given. A tensor that was computed from
+/// another owns that, unless \p Unit is null.
 bool ownsByCapture(const clang::Expr *Callable, const clang::VarDecl *Owner,
-                   const BodyIndex &Body);
+                   const BodyIndex &Body, UnitContext *Unit = nullptr);
 
 } // namespace tensorscope
 

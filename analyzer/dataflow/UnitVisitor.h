@@ -11,6 +11,7 @@
 #include "dataflow/UnitFacts.h"
 #include "utils/AstUtils.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "llvm/ADT/STLExtras.h"
 #include <initializer_list>
 
 namespace tensorscope {
@@ -53,6 +54,10 @@ public:
   }
   /// Mentions that are none of the known kinds may do anything.
   void finish() {
+    // What is looked for before it is made is made once for each key.
+    llvm::erase_if(Out.Growths, [&](const ContainerGrowth &G) {
+      return LookedUp.contains({G.In, G.Container});
+    });
     for (const auto &[D, Count] : Unaccounted)
       if (Count > 0)
         Out.Bounded.insert(D);
@@ -171,6 +176,7 @@ private:
   }
 
   void noteEmptied(const clang::CallExpr *E);
+  void noteStoredWhole(const clang::Expr *Value);
   void keepView(const clang::Expr *View, const clang::Expr *Into);
   void visitGrowth(const clang::CXXMemberCallExpr *E,
                    const clang::ValueDecl *D);
@@ -181,6 +187,7 @@ private:
   void visitMemberStore(const clang::Expr *Target, const clang::Expr *Callable,
                         const clang::Expr *At);
   void visitHook(const clang::CXXMemberCallExpr *E);
+  void noteUnhooked(const clang::CXXMemberCallExpr *E);
   void noteSaved(const clang::FunctionDecl *F);
   void noteDeleted(const clang::FunctionDecl *F);
   void savePointer(const clang::Expr *Value, const clang::Expr *At);
@@ -199,6 +206,10 @@ private:
   llvm::DenseSet<const clang::FunctionDecl *> ScopeBodies;
   llvm::DenseMap<const clang::VarDecl *, unsigned> LoopsAround;
   llvm::DenseMap<const clang::ValueDecl *, int> Unaccounted;
+  /// Containers that a function looks something up in.
+  llvm::DenseSet<std::pair<const clang::FunctionDecl *,
+                           const clang::ValueDecl *>>
+      LookedUp;
   /// What the `forward` of an autograd function gives back.
   llvm::DenseSet<const clang::VarDecl *> Returned;
 };

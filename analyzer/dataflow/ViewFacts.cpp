@@ -62,15 +62,29 @@ std::optional<Cut> cutOf(const CallExpr *Call, const ASTContext &Ctx) {
   if (Op && Op->getOperator() == OO_Subscript && Op->getNumArgs() == 2 &&
       constant(stripWrappers(Op->getArg(1)), Ctx))
     return Cut{0, 0};
-  auto Arg = [&](unsigned I) {
-    return I < Call->getNumArgs()
-               ? constant(stripWrappers(Call->getArg(I)), Ctx)
-               : std::nullopt;
+  auto Arg = [&](unsigned I) -> std::optional<int64_t> {
+    if (I >= Call->getNumArgs())
+      return std::nullopt;
+    const Expr *E = stripWrappers(Call->getArg(I));
+    // An optional number.
+    while (const auto *Made = dyn_cast<CXXConstructExpr>(E)) {
+      if (Made->getNumArgs() != 1)
+        return std::nullopt;
+      E = stripWrappers(Made->getArg(0));
+    }
+    return constant(E, Ctx);
   };
   if (isNamed(F, {"select"}) && Arg(0) && Arg(1))
     return Cut{*Arg(0), 0};
   if (isNamed(F, {"narrow"}) && Arg(0) && Arg(1) && Arg(2))
     return Cut{*Arg(0), *Arg(2)};
+  // `x.slice(dim, start, end)`, without a step.
+  bool IsSlice = isNamed(F, {"slice"}) && isa<CXXMemberCallExpr>(Call) &&
+                 Call->getNumArgs() == 4 &&
+                 isa<CXXDefaultArgExpr>(Call->getArg(3));
+  if (IsSlice && Arg(0) && Arg(1) && Arg(2) && *Arg(1) >= 0 &&
+      *Arg(2) > *Arg(1))
+    return Cut{*Arg(0), *Arg(2) - *Arg(1)};
   return std::nullopt;
 }
 
@@ -115,6 +129,18 @@ std::optional<unsigned> shareOfStorage(const Expr *View, const VarDecl *&Source,
       Shape[Dim] = C.Left;
   }
   return Share;
+}
+
+/// All of a tensor is kept, whatever becomes of views of it.
+void UnitVisitor::noteStoredWhole(const Expr *Value) {
+  Value = stripWrappers(Value);
+  if (const auto *Copy = dyn_cast<CXXConstructExpr>(Value);
+      Copy && Copy->getNumArgs() == 1 &&
+      Copy->getConstructor()->isCopyOrMoveConstructor())
+    Value = stripWrappers(Copy->getArg(0));
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Value))
+    if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl()))
+      Out.StoredWhole.insert(V);
 }
 
 /// \p View is put into \p Into, or (null) is the result of a scope. Less than

@@ -44,10 +44,49 @@ void ofAnElement(std::vector<Tensor> all) {
   // CHECK-MESSAGES: :[[@LINE-1]]:10: warning: this hook owns 'all', {{.*}} [tensorscope-reference-cycle]
 }
 
+// The tensor in the range is the one that the hook is put on.
+void inALoop(torch::nn::Module &net) {
+  for (auto &p : net.parameters())
+    p.register_hook([p](Tensor g) { return g + p; });
+  // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: this hook owns 'p', {{.*}} [tensorscope-reference-cycle]
+}
+// What was computed from a tensor owns it, by its graph.
+void aResult(Tensor act) {
+  auto y = act * 2;
+  act.register_hook([y](Tensor g) { return g * y; });
+  // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: this hook owns 'act', {{.*}} [tensorscope-reference-cycle]
+}
+void resultsOfResults(Tensor act) {
+  act.register_hook([copy = act.clone()](Tensor g) { return g * copy; });
+  // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: this hook owns 'act', {{.*}} [tensorscope-reference-cycle]
+  act.register_hook([row = torch::relu(act + 1).view({-1})](Tensor g) { return g * row; });
+  // CHECK-MESSAGES: :[[@LINE-1]]:7: warning: this hook owns 'act', {{.*}} [tensorscope-reference-cycle]
+}
+void withoutAGraph(Tensor act) {
+  act.register_hook([mask = act > 0](Tensor g) { return g * mask; });
+  act.register_hook([y = act.detach() * 2](Tensor g) { return g * y; });
+  act.register_hook([z = torch::zeros_like(act)](Tensor g) { return g + z; });
+}
+void computedWithoutGradients(Tensor act) {
+  torch::NoGradGuard guard;
+  auto y = act * 2;
+  act.register_hook([y](Tensor g) { return g * y; });
+}
+void theInput(Tensor x) {
+  auto y = torch::tanh(x);
+  y.register_hook([x](Tensor g) { return g * x; });
+}
+// A hook that is removed is gone, and what it owns with it.
+void removed(Tensor x) {
+  auto act = torch::tanh(x);
+  auto id = act.register_hook([act](Tensor g) { return g * act; });
+  act.sum().backward();
+  act.remove_hook(id);
+}
+
 // What does not own, or owns another tensor.
 void noCycles(Tensor act, Tensor other, torch::nn::Linear net) {
   act.register_hook([value = act.detach()](Tensor g) { return g * value; });
-  act.register_hook([copy = act.clone()](Tensor g) { return g * copy; });
   act.register_hook([n = act.size(0)](Tensor g) { return g * n; });
   act.register_hook([other](Tensor g) { return g * other; });
   act.register_hook([&act](Tensor g) { return g * act; });
@@ -60,10 +99,14 @@ void theOneBefore(Tensor x) {
   x = torch::tanh(x);
   x.register_hook([before](Tensor g) { return g * before; });
 }
-// False negative: the result owns its graph, which owns the tensor and its hooks.
-void ofAResult(Tensor act) {
-  auto y = act * 2;
-  act.register_hook([y](Tensor g) { return g * y; });
+// False negative: a member of a class that is computed later.
+struct Kept {
+  Tensor y;
+};
+void ofAMember(Tensor act) {
+  Kept kept;
+  kept.y = act * 2;
+  act.register_hook([kept](Tensor g) { return g * kept.y; });
 }
 
 //===- Members -------------------------------------------------------------===//

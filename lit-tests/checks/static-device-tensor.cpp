@@ -46,6 +46,9 @@ static Tensor plain = torch::ones({4});
 static Tensor onTheHost = torch::ones({4}, torch::kCPU);
 static Tensor backAgain = torch::ones({4}, torch::kCUDA).cpu();
 static Tensor toTheHost = torch::ones({4}).to(torch::kCPU);
+static Tensor backOnTheHost = torch::ones({4}, torch::kCUDA).to(torch::kCPU);
+static Tensor backByOptions =
+    torch::ones({4}, torch::kCUDA).to(torch::TensorOptions().device(torch::kCPU).dtype(torch::kDouble));
 static Tensor alsoHost = torch::ones({4}, torch::TensorOptions().device(alwaysCpu()).dtype(torch::kLong));
 static Tensor otherType = torch::ones({4}, torch::kLong).to(torch::kFloat);
 static Tensor ofANumber = torch::full({4}, torch::ones({4}).cuda().sum().item<float>());

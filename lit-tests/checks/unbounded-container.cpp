@@ -76,6 +76,14 @@ void record(const std::string &name, const Tensor &x) {
   registry[name] = y;
   registry.emplace(name, y);
 }
+// So are keys that are looked for first: each is made once.
+static std::map<int64_t, Tensor> masks;
+Tensor mask(int64_t n) {
+  auto found = masks.find(n);
+  if (found == masks.end())
+    found = masks.emplace(n, torch::ones({4})).first;
+  return found->second;
+}
 static std::map<int, Tensor> constants;
 void constantKeys(const Tensor &x) {
   constants[0] = x;
@@ -120,6 +128,24 @@ public:
 
 private:
   std::vector<Tensor> layers;
+};
+// What a module is built of; what a data set has read in.
+struct Blocks : torch::nn::Module {
+  void build(int n) {
+    for (int i = 0; i < n; ++i)
+      weights.push_back(register_parameter(std::to_string(i), torch::ones({4})));
+  }
+  std::vector<Tensor> weights;
+};
+class Images : public torch::data::datasets::Dataset<Images> {
+public:
+  void read(int n) {
+    for (int i = 0; i < n; ++i)
+      images.push_back(torch::ones({4}));
+  }
+
+private:
+  std::vector<Tensor> images;
 };
 // A container of its own.
 class Collection {

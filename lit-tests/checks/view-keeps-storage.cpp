@@ -19,6 +19,20 @@ void firstRows() {
     // CHECK-FIXES: rows.push_back(batch[0].clone());
   }
 }
+void slices(std::vector<Tensor> &kept) {
+  auto image = torch::rand({3, 1080, 1920});
+  kept.push_back(image.slice(1, 0, 8).slice(2, 0, 8));
+  // CHECK-MESSAGES: :[[@LINE-1]]:39: warning: the view that is kept here uses 1/32400 of the storage of 'image', {{.*}} [tensorscope-view-keeps-storage]
+  // CHECK-FIXES: kept.push_back(image.slice(1, 0, 8).slice(2, 0, 8).clone());
+  kept.push_back(image.slice(1, 0, 800));
+  kept.push_back(image.slice(1, -8));
+}
+// All of it is kept anyway.
+void withTheWhole(std::map<int, Tensor> &all, int i) {
+  auto batch = torch::zeros({16, 8, 64});
+  all[i] = batch;
+  all[i + 1] = batch.select(0, 3);
+}
 void byName(std::map<int, Tensor> &all, int i) {
   auto batch = torch::zeros({16, 8, 64});
   all[i] = batch.select(0, 3).narrow(1, 0, 16);

@@ -171,6 +171,7 @@ class Tensor : public TensorBase {
     hook(Tensor());
     return 0;
   }
+  void remove_hook(unsigned pos) const;
 
   // Views.
   Tensor view(IntArrayRef size) const;
