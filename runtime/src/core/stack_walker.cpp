@@ -15,6 +15,16 @@ std::size_t place_of(std::uintptr_t pc, std::size_t size) {
   return (pc * 0x9e3779b97f4a7c15u >> 32) & (size - 1);
 }
 
+/// With zeros: what an earlier block left there must not look like the program's to a search of the memory.
+template <class Item>
+void make_room(std::vector<Item>& items, std::size_t most) {
+  if (items.capacity() < most) {
+    const std::size_t size = items.size();
+    items.resize(most);
+    items.resize(size);
+  }
+}
+
 } // namespace
 
 std::size_t hash_of_frames(std::span<void* const> frames) {
@@ -99,8 +109,8 @@ void StackWalker::go_on(FrameState frame, std::size_t most, std::size_t same) {
   std::swap(last_, steps_);
   steps_.assign(last_.begin(), last_.begin() + static_cast<std::ptrdiff_t>(same));
   frames_.resize(same);
-  steps_.reserve(most);
-  frames_.reserve(most);
+  make_room(steps_, most);
+  make_room(frames_, most);
   std::size_t before = same; // where the walk before may have stood here, too
   while (frames_.size() < most) {
     frames_.push_back(reinterpret_cast<void*>(frame.pc));

@@ -24,9 +24,22 @@ struct Owners {
   std::vector<std::shared_ptr<const Owner>> lasting;
 };
 
+/// One that was retained, by their keys, which are held weakly.
 struct Retained {
-  c10::weak_intrusive_ptr<c10::StorageImpl> storage;
-  c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;
+  void* storage;
+  void* tensor;
+
+  bool forget_if_dead() const {
+    if (liveness.alive(storage)) {
+      return false;
+    }
+    drop();
+    return true;
+  }
+  void drop() const {
+    liveness.drop(storage);
+    liveness.drop(tensor);
+  }
 };
 
 struct Retains {
@@ -89,13 +102,14 @@ void retain_from_elsewhere(const at::Tensor& tensor, c10::StorageImpl& storage) 
   auto& all = retains();
   const std::lock_guard lock(all.mutex);
   if (all.storages.size() >= all.sweep_at) {
-    std::erase_if(all.storages, [](const auto& entry) { return entry.second.storage.expired(); });
+    std::erase_if(all.storages, [](const auto& entry) { return entry.second.forget_if_dead(); });
     all.sweep_at = next_sweep(all.storages.size());
   }
-  auto strong = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&storage);
-  all.storages.insert_or_assign(
-      key_of(&storage), Retained{c10::weak_intrusive_ptr<c10::StorageImpl>(strong),
-                                     decltype(Retained::tensor)(tensor.getIntrusivePtr())});
+  const auto [known, is_new] = all.storages.try_emplace(key_of(&storage));
+  if (!is_new) {
+    known->second.drop();
+  }
+  known->second = {hold_weakly(&storage), hold_weakly(tensor.unsafeGetTensorImpl())};
   any_retains.store(true, std::memory_order_release);
 }
 
@@ -110,8 +124,8 @@ bool retained_from_elsewhere(c10::StorageImpl& storage, at::Tensor& tensor) {
   if (found == all.storages.end()) {
     return false;
   }
-  if (auto locked = found->second.tensor.lock()) {
-    tensor = at::Tensor(std::move(locked));
+  if (auto locked = lock_tensor(found->second.tensor); locked.defined()) {
+    tensor = std::move(locked);
   }
   return true;
 }
