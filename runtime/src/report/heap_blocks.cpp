@@ -59,6 +59,8 @@ std::uintptr_t learn_cache_key() {
 /// Reads headers through a window that moves upward. It keeps complements: a search must find no addresses in it.
 class HeapBlocks::Window {
  public:
+  explicit Window(ReadMemory read) : read_(std::move(read)) {}
+
   /// Copies two words at `at`, in a heap that ends at `end`.
   bool read(std::uintptr_t at, std::uintptr_t end, std::array<std::uintptr_t, 2>& words) {
     if (at + kHeader > end) {
@@ -67,7 +69,11 @@ class HeapBlocks::Window {
     if (at < begin_ || at + kHeader > begin_ + filled_) {
       filled_ = std::min(complements_.size() * sizeof(complements_[0]), end - at);
       begin_ = at;
-      const bool done = read_memory(at, complements_.data(), filled_);
+      bool done = read_(at, complements_.data(), filled_);
+      if (!done) { // what follows may not be there
+        filled_ = kHeader;
+        done = read_(at, complements_.data(), filled_);
+      }
       std::transform(complements_.begin(), complements_.end(), complements_.begin(), std::bit_not<>());
       if (!done) {
         filled_ = 0;
@@ -90,7 +96,14 @@ class HeapBlocks::Window {
     return sense ? Step{size, (words[1] & kPreviousUsed) != 0} : Step{};
   }
 
+  /// Whether a heap ends at `end` that another one of the same arena follows: the last header says 0 then.
+  bool is_end(std::uintptr_t at, std::uintptr_t end) {
+    std::array<std::uintptr_t, 2> words{};
+    return end - at == kHeader && read(at, end, words) && words[1] == kPreviousUsed;
+  }
+
  private:
+  ReadMemory read_;
   std::uintptr_t begin_ = 0;
   std::size_t filled_ = 0;
   std::array<std::uintptr_t, 2048> complements_{};
@@ -98,7 +111,16 @@ class HeapBlocks::Window {
 
 HeapBlocks::~HeapBlocks() = default;
 
-HeapBlocks::HeapBlocks(const std::vector<Mapping>& mappings) : window_(std::make_unique<Window>()) {
+HeapBlocks::HeapBlocks(const std::vector<Mapping>& mappings) : window_(std::make_unique<Window>(&read_memory)) {
+  add_heaps(mappings, true);
+}
+
+HeapBlocks::HeapBlocks(const std::vector<Mapping>& mappings, ReadMemory read)
+    : window_(std::make_unique<Window>(std::move(read))) {
+  add_heaps(mappings, false);
+}
+
+void HeapBlocks::add_heaps(const std::vector<Mapping>& mappings, bool mapped_blocks) {
   if (!is_glibc()) {
     return;
   }
@@ -109,24 +131,50 @@ HeapBlocks::HeapBlocks(const std::vector<Mapping>& mappings) : window_(std::make
     }
     if (mapping.file == "[heap]") {
       add_heap(mapping);
-    } else if (mapping.file.empty() && !add_arena(mapping)) {
-      add_mapped_blocks(mapping);
+    } else if (mapping.file.empty()) {
+      add_parts(mapping, mapped_blocks);
     }
   }
   std::sort(areas_.begin(), areas_.end(), [](const Area& a, const Area& b) { return a.range < b.range; });
 }
 
+/// Mappings beside each other look like one: a thread's heap may begin wherever it is aligned.
+void HeapBlocks::add_parts(const Mapping& mapping, bool mapped_blocks) {
+  Mapping others = mapping; // since the last such heap
+  Mapping part = mapping;
+  for (std::uintptr_t at = mapping.range.first; at < mapping.range.second; at = part.range.second) {
+    part.range = {at, std::min(mapping.range.second, (at / kArenaAlignment + 1) * kArenaAlignment)};
+    if (!add_arena(part)) {
+      continue;
+    }
+    others.range.second = at;
+    if (mapped_blocks) {
+      add_mapped_blocks(others);
+    }
+    others.range = {part.range.second, mapping.range.second};
+  }
+  if (mapped_blocks) {
+    add_mapped_blocks(others);
+  }
+}
+
 void HeapBlocks::add_heap(const Mapping& mapping) {
-  Area area{{mapping.range.first, mapping.range.first}, {}, false};
+  Area area{{mapping.range.first, mapping.range.first}, {}, false, {}};
   while (area.range.second < mapping.range.second) {
     const Step step = window_->step(area.range.second, mapping.range.second);
     if (step.size == 0) {
+      if (!area.starts.empty() && window_->is_end(area.range.second, mapping.range.second)) {
+        area.range.second = mapping.range.second;
+      }
       break; // what follows is not known
     }
     if (area.starts.empty() || area.range.second - area.starts.back() >= kStride) {
       area.starts.push_back(area.range.second);
     }
     area.range.second += step.size;
+  }
+  if (area.range.second == mapping.range.second) {
+    area.mapping = mapping.range;
   }
   if (!area.starts.empty()) {
     areas_.push_back(std::move(area));
@@ -146,6 +194,7 @@ bool HeapBlocks::add_arena(const Mapping& mapping) {
     add_heap(rest);
     if (areas_.size() != before) {
       if (areas_.back().range.second == mapping.range.second) {
+        areas_.back().mapping = mapping.range;
         return true;
       }
       areas_.pop_back();
@@ -168,7 +217,7 @@ void HeapBlocks::add_mapped_blocks(const Mapping& mapping) {
     const bool is_block = (words[1] & kFlags) == kMapped && words[0] < page && size % page == 0 && size != 0 &&
         size <= mapping.range.second - at;
     if (is_block) {
-      areas_.push_back({{at, at + size}, {}, true});
+      areas_.push_back({{at, at + size}, {}, true, {}});
     }
     others = is_block ? 0 : others + 1;
     at += is_block ? size : page;
@@ -202,13 +251,45 @@ HeapBlocks::Block HeapBlocks::find_in(const Area& area, std::uintptr_t address) 
     // A block reaches into the next one's header, up to the size there.
     if (address < next + sizeof(std::uintptr_t)) {
       latest_ = at;
-      const bool used = next < area.range.second && address >= at + kHeader &&
-          window_->step(next, area.range.second).previous_used && !is_cached(at, area.range.second);
+      const bool used = address >= at + kHeader && is_used(at, next, area);
       return {used ? State::used : State::free, {at + kHeader, next + sizeof(std::uintptr_t)}};
     }
     at = next;
   }
   return {};
+}
+
+std::vector<AddressRange> HeapBlocks::whole_heaps() const {
+  std::vector<AddressRange> heaps;
+  for (const Area& area : areas_) {
+    if (area.mapping.second != 0) {
+      heaps.push_back(area.mapping);
+    }
+  }
+  return heaps;
+}
+
+void HeapBlocks::visit(const AddressRange& whole_heap, const std::function<void(const Block&)>& visit) {
+  for (const Area& area : areas_) {
+    if (area.mapping != whole_heap) {
+      continue;
+    }
+    std::uintptr_t next = 0;
+    for (std::uintptr_t at = area.range.first; at < area.range.second; at = next) {
+      const Step step = window_->step(at, area.range.second);
+      if (step.size == 0) {
+        return; // the end of a heap that another one follows
+      }
+      next = at + step.size;
+      visit({is_used(at, next, area) ? State::used : State::free, {at + kHeader, next + sizeof(std::uintptr_t)}});
+    }
+  }
+}
+
+/// Whether the program has the block from `header` to `next`, where the one after it begins.
+bool HeapBlocks::is_used(std::uintptr_t header, std::uintptr_t next, const Area& area) {
+  return next < area.range.second && window_->step(next, area.range.second).previous_used &&
+      !is_cached(header, area.range.second);
 }
 
 bool HeapBlocks::is_cached(std::uintptr_t header, std::uintptr_t end) {

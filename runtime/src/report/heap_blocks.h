@@ -5,6 +5,7 @@
 
 #include "report/memory.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace tensorscope::report {
 class HeapBlocks {
  public:
   explicit HeapBlocks(const std::vector<Mapping>& mappings);
+
+  /// The same in a copy of the memory. Blocks that have a mapping of their own are not looked for.
+  using ReadMemory = std::function<bool(std::uintptr_t from, void* to, std::size_t bytes)>;
+  HeapBlocks(const std::vector<Mapping>& mappings, ReadMemory read);
   ~HeapBlocks();
   HeapBlocks(const HeapBlocks&) = delete;
   HeapBlocks& operator=(const HeapBlocks&) = delete;
@@ -33,18 +38,29 @@ class HeapBlocks {
   /// Whether any heap could be read.
   bool known() const { return !areas_.empty(); }
 
+  /// The mappings of heaps whose blocks are known to the very end. They hold nothing but the blocks and what the allocator
+  /// needs itself.
+  std::vector<AddressRange> whole_heaps() const;
+
+  /// Calls `visit` for each block of a heap, upward.
+  void visit(const AddressRange& whole_heap, const std::function<void(const Block&)>& visit);
+
  private:
   /// A run of blocks, one after the other.
   struct Area {
     AddressRange range;                 ///< from the first block's header to the end of the last
     std::vector<std::uintptr_t> starts; ///< of some blocks, at most `kStride` bytes and one block apart
     bool mapped = false;                ///< each of its blocks was mapped by itself
+    AddressRange mapping;               ///< that it is all of, but for what the allocator needs itself; else {0, 0}
   };
 
+  void add_heaps(const std::vector<Mapping>& mappings, bool mapped_blocks);
+  void add_parts(const Mapping& mapping, bool mapped_blocks);
   void add_heap(const Mapping& mapping);
   bool add_arena(const Mapping& mapping);
   void add_mapped_blocks(const Mapping& mapping);
   Block find_in(const Area& area, std::uintptr_t address);
+  bool is_used(std::uintptr_t header, std::uintptr_t next, const Area& area);
   bool is_cached(std::uintptr_t header, std::uintptr_t end);
 
   class Window;

@@ -22,13 +22,6 @@ namespace {
 constexpr std::size_t kBlockWords = std::size_t{1} << 15; // 256 KiB: stays in a core's cache
 constexpr std::array kSanitizers{"liblsan", "libasan", "libtsan", "libhwasan"};
 
-/// More than the machine has: an address space that is only reserved, such as a sanitizer's shadow.
-bool is_reservation(const AddressRange& range) {
-  static const auto physical =
-      static_cast<std::uintptr_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  return range.second - range.first > physical;
-}
-
 /// A sanitizer's allocator keeps addresses of blocks it gave out in variables of its own.
 bool is_sanitizer(const std::string& file) {
   const auto name = file.rfind('/');
@@ -94,6 +87,12 @@ bool parse(const std::string& line, Mapping& mapping, std::array<char, 5>& right
 }
 
 } // namespace
+
+bool is_reservation(const AddressRange& range) {
+  static const auto physical =
+      static_cast<std::uintptr_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  return range.second - range.first > physical;
+}
 
 std::vector<Mapping> readable_mappings() {
   const std::vector<AddressRange> statics = variables();
@@ -174,6 +173,7 @@ std::size_t MemoryReader::read(AddressRange range, const Visit& visit) {
     const auto got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
     if (got < static_cast<ssize_t>(kWord)) {
       refused_ = refused_ || (got < 0 && errno != EFAULT); // a mapping that is gone holds nothing
+      missed_ = true;
       break;
     }
     const auto words = static_cast<std::size_t>(got) / kWord;
@@ -210,6 +210,12 @@ std::size_t MemoryReader::read(AddressRange range, const std::vector<AddressRang
     });
   }
   return total;
+}
+
+bool MemoryReader::read_all(AddressRange range, const Visit& visit) {
+  missed_ = false;
+  read(range, visit);
+  return !missed_;
 }
 
 AddressRange MemoryReader::own_block() const {

@@ -27,6 +27,9 @@ struct Mapping {
   bool is_static = false; ///< writable part of one that is no sanitizer: variables of the program
 };
 
+/// More than the machine has: an address space that is only reserved, such as a sanitizer's shadow.
+bool is_reservation(const AddressRange& range);
+
 /// What is mapped and readable now, by address. Not what is only reserved, such as a sanitizer's shadow.
 std::vector<Mapping> readable_mappings();
 
@@ -59,6 +62,9 @@ class MemoryReader {
   /// The same without the parts in `skipped`, which is sorted: large ones are not read, words of small ones are zeros.
   std::size_t read(AddressRange range, const std::vector<AddressRange>& skipped, const Visit& visit);
 
+  /// The same as the first; false where some of it could not be read.
+  bool read_all(AddressRange range, const Visit& visit);
+
   AddressRange own_block() const;
   bool refused() const { return refused_; } ///< the kernel does not let this process read itself
 
@@ -67,6 +73,7 @@ class MemoryReader {
 
   int pages_ = -1; ///< tells which pages were ever written: reserved memory can be far larger than what is used of it
   bool refused_ = false;
+  bool missed_ = false; ///< something could not be read
   std::vector<std::uintptr_t> block_;
 };
 

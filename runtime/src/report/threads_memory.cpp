@@ -3,6 +3,7 @@
 // its own address, stands at the stack's beginning. Elsewhere less is known.
 #include "report/threads_memory.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -155,6 +156,38 @@ std::vector<RunningFunction> running_functions() {
     all.functions.pop_back(); // its end is not known
   }
   return all.functions;
+}
+
+CallersFrame caller_of_library() {
+  struct Search {
+    CallersFrame found;
+    void* library = nullptr;
+  } search;
+  const auto library_of = [](std::uintptr_t address) -> void* {
+    Dl_info info{};
+    return ::dladdr(reinterpret_cast<void*>(address), &info) != 0 ? info.dli_fbase : nullptr;
+  };
+  search.library = library_of(reinterpret_cast<std::uintptr_t>(&caller_of_library));
+  const auto look = [](_Unwind_Context* context, void* data) {
+    auto& all = *static_cast<Search*>(data);
+    const auto end_of_callee = static_cast<std::uintptr_t>(_Unwind_GetCFA(context));
+    Dl_info info{};
+    int before = 0;
+    const auto pc = static_cast<std::uintptr_t>(_Unwind_GetIPInfo(context, &before)) - 1;
+    if (::dladdr(reinterpret_cast<void*>(pc), &info) != 0 && info.dli_fbase == all.library) {
+      return _URC_NO_REASON;
+    }
+    all.found.begin = end_of_callee;
+    for (const int number : {3, 6, 12, 13, 14, 15}) { // rbx, rbp, r12 to r15
+      all.found.registers.push_back(static_cast<std::uintptr_t>(_Unwind_GetGR(context, number)));
+    }
+    return _URC_END_OF_STACK;
+  };
+  ::_Unwind_Backtrace(look, &search);
+  if (search.found.begin == 0) {
+    search.found.begin = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  }
+  return std::move(search.found);
 }
 
 std::optional<ThreadLocalPlace> thread_local_place(std::uintptr_t below) {

@@ -31,6 +31,15 @@ std::vector<ThreadMemory> threads_of_process(const std::vector<Mapping>& mapping
 /// The functions that run on the calling thread, the innermost first.
 std::vector<RunningFunction> running_functions();
 
+/// Where the library was called from.
+struct CallersFrame {
+  std::uintptr_t begin = 0;              ///< of the frame, on the calling thread's stack
+  std::vector<std::uintptr_t> registers; ///< that a call leaves alone, as the caller has them
+};
+
+/// The innermost frame that is none of this library's. Where there is none, the frame that calls this.
+CallersFrame caller_of_library();
+
 /// The part of a library's thread-local block.
 struct ThreadLocalPlace {
   std::uintptr_t library = 0; ///< an address in the library that the block belongs to

@@ -94,6 +94,22 @@ TEST(HeapBlocksTest, WhatWasGivenBackIsFree) {
   expect_found(heap, behind);
 }
 
+TEST(HeapBlocksTest, AWholeHeapIsVisitedBlockByBlock) {
+  const auto blocks = some_blocks(3000);
+  const Block freed_later(std::malloc(5000));
+  HeapBlocks heap(readable_mappings());
+  std::size_t found = 0;
+  for (const auto& whole : heap.whole_heaps()) {
+    std::uintptr_t last = 0;
+    heap.visit(whole, [&](const HeapBlocks::Block& block) {
+      EXPECT_LT(last, block.range.first);
+      last = block.range.first;
+      found += block.state == State::used && block.range.first == address(freed_later) ? 1 : 0;
+    });
+  }
+  EXPECT_EQ(found, 1);
+}
+
 TEST(HeapBlocksTest, OtherMemoryIsNoHeap) {
   constexpr std::size_t kSize = 1 << 16;
   void* const mapped = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks' addresses are kept as complements but for the one way that leads to those that are held.
+#include "report/planted.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+namespace tensorscope::report {
+namespace {
+
+/// Larger than what a program has most of, so that few words are left over that would lead there.
+constexpr std::size_t kWords = 150;
+using Block = std::array<std::uintptr_t, kWords>;
+
+std::array<std::atomic<Block*>, Planted::kPairs> held{};
+
+std::uintptr_t complement_of(const Block* block) { return block != nullptr ? ~reinterpret_cast<std::uintptr_t>(block) : 0; }
+
+Block* block_at(std::uintptr_t complement) { return complement != 0 ? reinterpret_cast<Block*>(~complement) : nullptr; }
+
+/// The last word but one of a block leads into the other, as a member that is a vector's iterator may.
+void lead(std::uintptr_t from, std::uintptr_t to) {
+  if (Block* const block = block_at(from); block != nullptr && to != 0) {
+    (*block)[kWords - 2] = reinterpret_cast<std::uintptr_t>(block_at(to)) + sizeof(std::uintptr_t);
+  }
+}
+
+} // namespace
+
+Planted::Planted() {
+  for (std::uintptr_t& one : complements_) {
+    one = complement_of(static_cast<Block*>(std::calloc(1, sizeof(Block)))); // 0 where memory is short
+  }
+  for (std::size_t pair = 0; pair < 3 * kPairs; ++pair) {
+    lead(complements_[2 * pair], complements_[2 * pair + 1]);
+  }
+  for (std::size_t pair = 0; pair < kPairs; ++pair) {
+    lead(complements_[2 * (kPairs + pair) + 1], complements_[2 * (kPairs + pair)]);
+    held[pair].store(block_at(complements_[2 * (2 * kPairs + pair)]));
+  }
+}
+
+Planted::~Planted() {
+  for (auto& one : held) {
+    one.store(nullptr);
+  }
+  for (const std::uintptr_t complement : complements_) {
+    std::free(block_at(complement));
+  }
+}
+
+void Planted::add_to(std::vector<std::uintptr_t>& complements) const {
+  complements.insert(complements.end(), complements_.begin(), complements_.end());
+}
+
+bool Planted::are_as_planted(std::span<const Reach> found) {
+  const auto count = [&](std::size_t kind, Reach reach) {
+    const auto part = found.subspan(kind * 2 * kPairs, 2 * kPairs);
+    return static_cast<std::size_t>(std::count(part.begin(), part.end(), reach));
+  };
+  return count(0, Reach::lost) > kPairs && count(1, Reach::in_cycle) > kPairs && count(2, Reach::reached) == 2 * kPairs;
+}
+
+} // namespace tensorscope::report
