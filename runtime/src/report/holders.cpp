@@ -19,6 +19,7 @@ constexpr std::size_t kMostNamed = 16; // ways of one group
 constexpr std::chrono::milliseconds kPatience{400}; // for names, in all
 
 using Way = std::vector<const HolderEdge*>;
+using CameBy = std::map<std::uint32_t, const HolderEdge*>; ///< for each object the edge that led up to it, from one step down
 
 /// Handles that are held in the same way.
 struct Ways {
@@ -179,34 +180,56 @@ class Finder {
     return true;
   }
 
-  /// Upward as far as it goes, or until it comes back to the object.
+  /// Upward until nothing leads further; where something always does, until it comes back to where it was.
   Way climb(const HolderEdge& edge, bool& is_cycle) const {
-    std::map<std::uint32_t, const HolderEdge*> came_by; // from an object one step down
+    CameBy came_by;
     std::vector<std::uint32_t> to_do{edge.holder};
     came_by.emplace(edge.holder, &edge);
     std::uint32_t top = edge.holder;
-    for (std::size_t i = 0; i < to_do.size() && !is_cycle; ++i) {
+    const HolderEdge* back = nullptr; // the first that leads on from where a way up had come by
+    for (std::size_t i = 0; i < to_do.size(); ++i) {
       top = to_do[i];
       const auto [first, last] = search_.edges_of(top);
+      if (first == last) {
+        back = nullptr;
+        break;
+      }
       for (const HolderEdge* up = first; up != last; ++up) {
         if (up->holder == edge.object) {
           is_cycle = true;
-          Way way{up};
-          append_down(way, top, came_by, edge);
-          return way;
+          return way_from(*up, top, came_by, edge);
         }
         if (up->holder != kNoObject && came_by.emplace(up->holder, up).second) {
           to_do.push_back(up->holder);
+        } else if (back == nullptr && is_between(up->holder, top, came_by, edge)) {
+          back = up;
         }
       }
+    }
+    is_cycle = back != nullptr;
+    if (is_cycle) {
+      return way_from(*back, back->object, came_by, edge);
     }
     Way way;
     append_down(way, top, came_by, edge);
     return way;
   }
 
-  static void append_down(Way& way, std::uint32_t from, const std::map<std::uint32_t, const HolderEdge*>& came_by,
-                          const HolderEdge& last) {
+  static Way way_from(const HolderEdge& top, std::uint32_t from, const CameBy& came_by, const HolderEdge& last) {
+    Way way{&top};
+    append_down(way, from, came_by, last);
+    return way;
+  }
+
+  /// Whether the way down from `from` to `last` comes by an object.
+  static bool is_between(std::uint32_t object, std::uint32_t from, const CameBy& came_by, const HolderEdge& last) {
+    while (from != object && came_by.at(from) != &last) {
+      from = came_by.at(from)->object;
+    }
+    return from == object;
+  }
+
+  static void append_down(Way& way, std::uint32_t from, const CameBy& came_by, const HolderEdge& last) {
     const HolderEdge* edge = nullptr;
     do {
       edge = came_by.at(from);
