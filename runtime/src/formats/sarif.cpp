@@ -27,6 +27,7 @@ constexpr std::array kRules{
     Rule{"tensorscope-unscoped-loop", "warning", "Finds tensors that pile up while the program works, with no scope open."},
     Rule{"tensorscope-graph-retention", "warning", "Finds tensors whose autograd graph is kept after its use."},
     Rule{"tensorscope-raw-handle-leak", "error", "Finds tensors that no handle leads to any more."},
+    Rule{"tensorscope-reference-cycle", "warning", "Finds tensors that only a cycle of references keeps alive."},
     Rule{"tensorscope-unbalanced-session", "error", "Finds sessions that were never stopped."},
     Rule{"tensorscope-retained-leak", "warning", "Finds retained tensors that were never let go."},
     Rule{"tensorscope-result-leak", "warning", "Finds scopes' results that are kept after their use."},
@@ -55,6 +56,9 @@ std::size_t rule_of_leak(const Json& leak) {
   }
   if (kind == "lost") {
     return rule_of("tensorscope-raw-handle-leak");
+  }
+  if (kind == "cycle") {
+    return rule_of("tensorscope-reference-cycle");
   }
   return rule_of("tensorscope-" + kind + "-leak");
 }

@@ -49,6 +49,8 @@ void add_leak(std::string& text, const Json& leak) {
   add_line(text, "made by " + site_text(site) + (scopes.empty() ? "" : " in " + scopes));
   text += known_stack(list_of(site, "stack"));
   add_line(text, cycle_text(leak));
+  add_line(text, export_text(leak));
+  text += known_stack(list_of(member(leak, "exported"), "stack"));
   add_line(text, growth_text(leak));
   add_line(text, ranks_text(leak));
   add_holders(text, leak);

@@ -108,6 +108,9 @@ std::string headline(const Json& leak) {
   if (kind == "lost") {
     return leak_of(leak, " that no handle leads to any more");
   }
+  if (kind == "cycle") {
+    return leak_of(leak, " that nothing but a cycle leads to");
+  }
   if (kind == "escape") {
     return "ESCAPE: " + tensors(site_count(leak)) + " with " + bytes_text(number_of(member(leak, "site"), "bytes")) +
         " released at the end of a scope and still held";
@@ -143,6 +146,9 @@ std::string advice(const Json& leak) {
   if (kind == "lost") {
     return "give a raw handle back (reclaim, delete) on every way, or don't take it out";
   }
+  if (kind == "cycle") {
+    return "break the cycle: capture or store a weak reference, or what detach() gives";
+  }
   if (kind == "piled") {
     return has_graph ? "keep loss.item() or loss.detach(), not the loss itself, and no longer than it is used"
                      : "keep them no longer than they are used; a scope around each step says so";
@@ -156,6 +162,15 @@ std::string advice(const Json& leak) {
 std::string cycle_text(const Json& leak) {
   const std::string node = text_of(leak, "own_node");
   return node.empty() ? node : "the cycle: its own graph, whose " + node + " keeps it";
+}
+
+std::string export_text(const Json& leak) {
+  const std::uint64_t count = number_of(member(leak, "exported"), "count");
+  if (count == 0) {
+    return {};
+  }
+  const std::string which = site_count(leak) == 1 ? "" : count == site_count(leak) ? "each " : std::to_string(count) + " of them ";
+  return which + "exported for DLPack here; was the capsule's deleter called?";
 }
 
 std::string holder_text(const Json& holder) {

@@ -40,6 +40,9 @@ std::string advice(const Json& leak);
 /// What keeps a tensor that keeps itself; empty where nothing is known.
 std::string cycle_text(const Json& leak);
 
+/// Of lost tensors that were given to another library; empty where none was.
+std::string export_text(const Json& leak);
+
 /// "held by static 'cache' (model.cpp:12) -> std::vector -> Tensor"; of several handles with their number.
 std::string holder_text(const Json& holder);
 

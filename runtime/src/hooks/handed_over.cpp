@@ -5,6 +5,7 @@
 #include "core/fork_guard.h"
 #include "core/region_stack.h"
 #include "hooks/devices.h"
+#include "hooks/making.h"
 #include "hooks/owners.h"
 #include "hooks/references.h"
 #include "hooks/results.h"
@@ -20,11 +21,11 @@ namespace {
 
 using core::OwnedStorage;
 using core::Region;
-using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
 
 struct Exports {
   std::mutex mutex;
-  std::unordered_map<const void*, WeakStorage> storages; ///< weakly, so that no address is used again while it is here
+  /// By their keys, which are held weakly, so that no address is used again while it is here; with the latest stack.
+  std::unordered_map<void*, const core::Stack*> storages;
   std::size_t sweep_at = next_sweep(0);
 };
 
@@ -35,14 +36,24 @@ Exports& exports() {
 
 constinit std::atomic<bool> any_exports{false};
 
-void add_export(c10::StorageImpl& storage) {
+bool forget_if_dead(void* storage) {
+  if (liveness.alive(storage)) {
+    return false;
+  }
+  liveness.drop(storage);
+  return true;
+}
+
+void add_export(c10::StorageImpl& storage, const core::Stack* stack) {
   auto& all = exports();
   const std::lock_guard lock(all.mutex);
   if (all.storages.size() >= all.sweep_at) {
-    std::erase_if(all.storages, [](const auto& entry) { return entry.second.expired(); });
+    std::erase_if(all.storages, [](const auto& entry) { return forget_if_dead(entry.first); });
     all.sweep_at = next_sweep(all.storages.size());
   }
-  all.storages.try_emplace(key_of(&storage), c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&storage));
+  if (all.storages.insert_or_assign(key_of(&storage), stack).second) {
+    hold_weakly(&storage);
+  }
   any_exports.store(true, std::memory_order_release);
 }
 
@@ -94,9 +105,11 @@ void note_export(const at::Tensor& tensor) noexcept {
     return; // no scope was ever opened, and nothing is watched
   }
   try {
+    auto* const thread = core::this_thread();
+    const core::Stack* const stack = thread != nullptr && core::ledger_is_kept ? stack_here(*thread) : nullptr;
     for_each_storage(tensor, [&](c10::TensorImpl&, c10::StorageImpl& storage) {
-      add_export(storage);
-      if (auto* const thread = core::this_thread()) {
+      add_export(storage, stack);
+      if (thread != nullptr) {
         retain_exported(*thread, tensor, storage);
       }
     });
@@ -112,6 +125,16 @@ bool is_exported(const c10::StorageImpl& storage) noexcept {
   auto& all = exports();
   const std::lock_guard lock(all.mutex);
   return all.storages.contains(key_of(&storage));
+}
+
+const core::Stack* exported_at(const c10::StorageImpl& storage) noexcept {
+  if (!any_exports.load(std::memory_order_acquire)) {
+    return nullptr;
+  }
+  auto& all = exports();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.storages.find(key_of(&storage));
+  return found != all.storages.end() ? found->second : nullptr;
 }
 
 } // namespace tensorscope::hooks

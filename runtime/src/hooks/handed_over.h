@@ -8,6 +8,9 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/StorageImpl.h>
 
+namespace tensorscope::core {
+struct Stack;
+}
 namespace torch::nn {
 class Module;
 }
@@ -27,5 +30,8 @@ TENSORSCOPE_API void note_export(const at::Tensor& tensor) noexcept;
 
 /// Whether a capsule over `storage` was ever made.
 bool is_exported(const c10::StorageImpl& storage) noexcept;
+
+/// Where the latest was made, at level `full`; null where none was, or its stack was not taken.
+const core::Stack* exported_at(const c10::StorageImpl& storage) noexcept;
 
 } // namespace tensorscope::hooks

@@ -89,6 +89,9 @@ Report make_report(const Question& ask, Symbolizer& symbolizer) {
     }
   }
   report.health = tracker_health();
+  if (!report.unreachable_trouble.empty()) {
+    report.health.push_back({report.unreachable_trouble, false});
+  }
   report.out_of_memory = std::make_shared<const std::vector<OutOfMemoryNote>>(out_of_memory_notes());
   return report;
 }

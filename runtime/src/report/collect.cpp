@@ -3,6 +3,7 @@
 #include "report/leaks.h"
 
 #include "core/live_figures.h"
+#include "hooks/handed_over.h"
 #include "hooks/library_calls.h"
 #include "hooks/references.h"
 #include "hooks/released.h"
@@ -12,6 +13,7 @@
 #include "report/leak_graphs.h"
 #include "report/leak_holders.h"
 #include "report/piles.h"
+#include "report/unreachable.h"
 
 #include <algorithm>
 
@@ -98,9 +100,14 @@ void read(core::ThreadRecord& thread, const Question& question, Ledger& ledger) 
 
 std::optional<LeakKind> kind_of(const Living& living, const Question& question) {
   const Survivor& note = living.note;
-  const bool parents = note.region != 0 ? note.region <= question.since_region : note.process != question.process;
-  if (parents || !question.main_returned) {
+  if (is_parents(note, question) || !question.main_returned) {
     return std::nullopt;
+  }
+  if (living.reach == Reach::in_cycle) {
+    return LeakKind::cycle;
+  }
+  if (living.reach == Reach::lost) {
+    return LeakKind::lost;
   }
   if (living.handles == HandlePlace::nowhere && question.stack_is_gone) {
     return LeakKind::lost;
@@ -241,7 +248,8 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
         groups.add_graph(kind_of(end, question).value_or(LeakKind::graph), end.note, living.note.entry,
                          living.storage->nbytes());
       } else {
-        groups.add(*kind, living.note, living.storage->nbytes(), own_node_of(living, graphs));
+        const core::Stack* const exported_at = *kind == LeakKind::lost ? hooks::exported_at(*living.storage) : nullptr;
+        groups.add(*kind, living.note, living.storage->nbytes(), own_node_of(living, graphs), exported_at);
       }
     }
   }
@@ -249,7 +257,7 @@ void sum_up(Report& report, const std::vector<Ledger>& ledgers, const Question& 
   report.held = held.largest_first();
 }
 
-/// What the search for holders leaves out: tensors' bytes, and our own copies of the ledgers.
+/// What searches of the memory leave out: tensors' bytes, and our own copies of the ledgers.
 std::vector<AddressRange> not_searched(const std::vector<Ledger>& ledgers) {
   std::vector<AddressRange> ranges = bytes_of_tensors(ledgers);
   for (const auto& ledger : ledgers) {
@@ -275,9 +283,11 @@ Report collect(const Question& question, Symbolizer& symbolizer) {
   add_sessions_left_open(report, ledgers, question);
   find_handles_of(ledgers, question);
   mark_piles(ledgers, question);
+  const std::vector<AddressRange> skipped = not_searched(ledgers);
+  report.unreachable_trouble = find_unreachable(ledgers, question, skipped);
   sum_up(report, ledgers, question, symbolizer);
   if (question.holders) {
-    add_holders(report.leaks, {not_searched(ledgers), question.stack_is_gone}, symbolizer);
+    add_holders(report.leaks, {skipped, question.stack_is_gone}, symbolizer);
   }
   add_growth(report, question, symbolizer);
   report.uses = core::uses_after_release();

@@ -36,8 +36,12 @@ std::vector<Site> Sites::largest_first() const {
   return all;
 }
 
-void Groups::add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes, const std::string& own_node) {
+void Groups::add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes, const std::string& own_node,
+                 const core::Stack* exported_at) {
   Group& group = group_of(kind, note);
+  if (exported_at != nullptr && group.leak.exported++ == 0) {
+    group.leak.exported_at = exported_at;
+  }
   if (group.leak.own_node.empty()) {
     group.leak.own_node = own_node;
   }

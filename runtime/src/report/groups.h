@@ -30,7 +30,9 @@ class Groups {
  public:
   Groups(Symbolizer& symbolizer, const Question& question) : symbolizer_(symbolizer), question_(question) {}
 
-  void add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes, const std::string& own_node);
+  /// `exported_at`: where a capsule was made over what is lost; null where none was.
+  void add(LeakKind kind, const core::Survivor& note, std::uint64_t bytes, const std::string& own_node,
+           const core::Stack* exported_at);
 
   /// `kept` lives because of the graph of `keeper`, in whose group it goes.
   void add_graph(LeakKind keeper_kind, const core::Survivor& keeper, const core::OwnedStorage& kept, std::uint64_t bytes);

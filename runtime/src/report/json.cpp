@@ -69,6 +69,8 @@ const char* name_of(LeakKind kind) {
       return "result";
     case LeakKind::lost:
       return "lost";
+    case LeakKind::cycle:
+      return "cycle";
     case LeakKind::escape:
       return "escape";
     case LeakKind::piled:
@@ -183,6 +185,9 @@ Json leak(const Leak& leak, Symbolizer& symbolizer) {
            {"graph", {{"count", leak.graph_count}, {"bytes", leak.graph_bytes}, {"sites", sites(leak.graph, symbolizer)}}}};
   if (!leak.own_node.empty()) {
     one["own_node"] = leak.own_node;
+  }
+  if (leak.exported != 0) {
+    one["exported"] = {{"count", leak.exported}, {"stack", frames(leak.exported_at, symbolizer)}};
   }
   if (leak.growth) {
     one["growth"] = growth(*leak.growth);

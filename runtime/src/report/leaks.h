@@ -23,7 +23,8 @@ enum class LeakKind {
   retained, ///< taken out of its scope by retain, and never let go
   graph,    ///< kept because a backward pass of a living tensor needs it
   result,   ///< returned by several runs of a scope, and all are still there
-  lost,     ///< alive, and no handle is left anywhere
+  lost,     ///< alive, and no handle is left anywhere, or only in blocks that are lost themselves
+  cycle,    ///< alive, and only what it keeps alive itself leads to it, or another cycle
   escape,   ///< released at its scope's end, and still held
   piled,    ///< made outside of any scope, more and more while the program worked
   left_alive, ///< escaped its scope, and was left alive as `on_escape` asks
@@ -66,6 +67,8 @@ struct Leak {
   std::uint64_t graph_bytes = 0;
   std::optional<Growth> growth;
   std::string own_node;                  ///< of their own graphs, which keeps them
+  std::uint64_t exported = 0;            ///< of those that are lost: over so many a capsule for other libraries was made
+  const core::Stack* exported_at = nullptr; ///< where the first of these was made
   std::vector<std::string> python_holders; ///< where a program in Python holds some of them
   std::string suppression;               ///< a rule that would hide it, where one was asked for
   std::vector<core::OwnedStorage> tensors; ///< its own, or those whose graphs it is; while it is collected
@@ -103,6 +106,7 @@ struct Report {
   std::vector<Site> held;            ///< alive, and no leak by what is known or too small to be one; the largest first
   std::vector<Suppressed> suppressed; ///< known leaks, which are not among `leaks` and `sessions`
   std::vector<HealthLine> health;     ///< the library's own troubles
+  std::string unreachable_trouble;    ///< why lost tensors and cycles were not looked for; empty where they were
   std::shared_ptr<const std::vector<OutOfMemoryNote>> out_of_memory; ///< allocations that failed; null for none
   std::uint64_t known_bytes = 0;     ///< of the living storages that the ledger knows
   std::uint64_t allocated_bytes = 0; ///< by LibTorch's CPU allocator, and not freed

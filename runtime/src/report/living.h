@@ -5,6 +5,7 @@
 #include "hooks/references.h"
 #include "report/handles_search.h"
 #include "report/leaks.h"
+#include "report/reachability.h"
 
 #include <optional>
 #include <vector>
@@ -18,7 +19,13 @@ struct Living {
   bool released = false;
   std::optional<HandlePlace> handles; ///< where they are, if that was looked for
   bool piled = false;                 ///< part of a pile: see report/piles.h
+  Reach reach = Reach::unknown;       ///< whether anything leads to it, if that was looked for
 };
+
+/// Whether it is a parent process's to report.
+inline bool is_parents(const core::Survivor& note, const Question& question) {
+  return note.region != 0 ? note.region <= question.since_region : note.process != question.process;
+}
 
 /// A copy of one thread's ledger, taken under its lock.
 struct Ledger {

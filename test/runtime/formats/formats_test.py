@@ -116,13 +116,15 @@ class SarifTest(FormatsCase):
                 self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
 
     def test_each_finding_has_the_rule_of_its_mistake(self):
-        results = self.log(sample_reports.every_kind())["runs"][0]["results"]
+        report = sample_reports.every_kind()
+        report["leaks"].append(sample_reports.leak("cycle", 48, sample_reports.site("aten::tanh", "Float [3, 4] on cpu", 1, 48, 19)))
+        results = self.log(report)["runs"][0]["results"]
         rules = {result["properties"]["kind"]: result["ruleId"].removeprefix("tensorscope-") for result in results}
         self.assertEqual(rules, {
             "escape": "unretained-escape", "left_alive": "unretained-escape", "use_after_release": "use-after-release",
-            "piled": "unscoped-loop", "graph": "graph-retention", "result": "graph-retention", "lost": "raw-handle-leak",
+            "piled": "unscoped-loop", "graph": "graph-retention", "result": "graph-retention", "lost": "raw-handle-leak", "cycle": "reference-cycle",
             "retained": "retained-leak", "open_session": "unbalanced-session"})
-        self.assertEqual(len(results), 10)
+        self.assertEqual(len(results), 11)
         for known in ANALYZER_RULES:
             if known in rules.values():
                 page = pathlib.Path(__file__).parents[3] / "docs/checks" / f"{known}.md"

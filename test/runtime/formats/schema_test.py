@@ -22,6 +22,7 @@ SCHEMA = json.loads((DOCS / "report.schema.json").read_text())
 # Program, its arguments, further options, and what its report must hold.
 PROGRAMS = [
     ("retained", [], "", {"retained"}), ("graph", [], "", {"result", "graph"}), ("lost", [], "", {"lost"}),
+    ("unreachable", [], "", {"lost", "cycle", "exported"}),
     ("escape", [], "", {"escape", "use"}), ("left_alive", [], ":on_escape=report", set()),
     ("escaped_graph", [], ":on_escape=report", {"left_alive"}), ("session", [], "", {"session"}),
     ("session", ["exit"], "", {"session"}), ("release", [], "", {"use"}), ("clean", [], "", set()),
@@ -51,8 +52,8 @@ def errors_of(report, schema=None):
 
 
 def found_in(report):
-    return ({leak["kind"] for leak in report["leaks"]} | ({"use"} if report["uses_after_release"] else set())
-            | ({"session"} if report["open_sessions"] else set()))
+    return ({leak["kind"] for leak in report["leaks"]} | {"exported" for leak in report["leaks"] if "exported" in leak}
+            | ({"use"} if report["uses_after_release"] else set()) | ({"session"} if report["open_sessions"] else set()))
 
 
 class SchemaTest(unittest.TestCase):

@@ -130,6 +130,6 @@ int main(int, char** argv) {
 // GRADIENTS:      keep_gradients{{.*}} {{.*}}piling.cpp:
 // GRADIENTS:      SUMMARY: tensorscope: 11880 bytes leaked in 30 tensors;
 
-// CYCLE:      LEAK: {{[0-9]+}} bytes in 30 tensors that piled up while the program worked, in no scope
+// CYCLE:      LEAK: {{[0-9]+}} bytes in 30 tensors that nothing but a cycle leads to
 // CYCLE-NEXT: made by aten::tanh Float [3, 4] on cpu
 // CYCLE:      keep_what_keeps_itself{{.*}} {{.*}}piling.cpp:
