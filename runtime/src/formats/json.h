@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 inline constexpr std::uint64_t kSchemaVersion = 1;
 
 inline const Json& member(const Json& object, const char* key) {
-  static const Json nothing;
+  static const Json& nothing = *new Json; // also read after static destruction, by a report at exit
   if (!object.is_object()) {
     return nothing;
   }
@@ -27,7 +27,7 @@ inline const Json& member(const Json& object, const char* key) {
 }
 
 inline const Json& list_of(const Json& object, const char* key) {
-  static const Json nothing = Json::array();
+  static const Json& nothing = *new Json(Json::array()); // as above
   const Json& found = member(object, key);
   return found.is_array() ? found : nothing;
 }
