@@ -18,12 +18,12 @@ enum Form : unsigned { Evaluation, ThrownAway };
 class ForwardQuery {
 public:
   explicit ForwardQuery(CheckInput &Input)
-      : Input(Input), Flow(*Input.Gradients), Facts(Flow.facts()),
-        Trains(llvm::any_of(Facts.Gradients, [](const GradientEvent &E) {
-          return E.Kind == GradientKind::Backward ||
-                 E.Kind == GradientKind::ResetGradients ||
-                 E.Kind == GradientKind::Train;
-        })) {}
+      : Input(Input), Flow(*Input.Gradients), Facts(Flow.facts()) {
+    for (const FactBlock &B : Facts.Blocks)
+      for (const Fact &F : B.Facts)
+        if (F.Kind == FactKind::Gradient && isTraining(kindOf(F)))
+          Training.push_back(&F);
+  }
 
   void visit(const Fact &F, const GradientState &S) {
     if (F.Kind != FactKind::Gradient)
@@ -62,6 +62,15 @@ public:
   std::vector<FlowFinding> Findings;
 
 private:
+  GradientKind kindOf(const Fact &F) const {
+    return Facts.Gradients[F.Event].Kind;
+  }
+
+  static bool isTraining(GradientKind Kind) {
+    return Kind == GradientKind::Backward || Kind == GradientKind::Train ||
+           Kind == GradientKind::ResetGradients;
+  }
+
   /// Of the place, but for what it is walked back from at another time.
   unsigned fateOf(const Fact &F, const GradientEvent &E,
                   const GradientState &S) {
@@ -93,7 +102,7 @@ private:
     // others is not given to be trained with.
     C.NeedsNoTraining =
         (Fate & ~unsigned(GivenAway)) ||
-        ((Fate & GivenAway) && (Trains || !C.IsEvaluated));
+        ((Fate & GivenAway) && (!Training.empty() || !C.IsEvaluated));
     PlaceID Root = Facts.Places.root(E.Module);
     auto Param = llvm::find(Facts.Params, Root);
     if (Param != Facts.Params.end() && !S.Evaluated.count(E.Module))
@@ -106,31 +115,23 @@ private:
   /// Backward runs in a loop around \p F.
   bool isInTraining(const Fact &F) {
     for (LoopID L = F.Loop; L != NoLoop; L = Facts.Loops[L].Outer)
-      if (hasEventIn(L, {GradientKind::Backward}))
-        return true;
+      for (const Fact *Step : Training)
+        if (kindOf(*Step) == GradientKind::Backward && Flow.isInLoop(Step, L))
+          return true;
     return false;
   }
 
   /// A guard for the whole iteration would switch training off.
   bool trainsIn(LoopID Loop) {
-    return hasEventIn(Loop, {GradientKind::Backward, GradientKind::Train,
-                             GradientKind::ResetGradients});
-  }
-
-  bool hasEventIn(LoopID Loop, llvm::ArrayRef<GradientKind> Kinds) {
-    for (const FactBlock &B : Facts.Blocks)
-      for (const Fact &F : B.Facts)
-        if (F.Kind == FactKind::Gradient &&
-            llvm::is_contained(Kinds, Facts.Gradients[F.Event].Kind) &&
-            Flow.isInLoop(&F, Loop))
-          return true;
-    return false;
+    return llvm::any_of(
+        Training, [&](const Fact *Step) { return Flow.isInLoop(Step, Loop); });
   }
 
   CheckInput &Input;
   GradientFlow &Flow;
   const FunctionFacts &Facts;
-  const bool Trains;
+  /// What trains something, as far as it is in the function.
+  std::vector<const Fact *> Training;
   Repetition Repeating{Facts};
   /// One guard is for all forwards of a loop.
   std::set<LoopID> Seen;
