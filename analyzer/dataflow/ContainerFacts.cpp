@@ -73,13 +73,7 @@ void UnitVisitor::grow(const ValueDecl *D, const Expr *At) {
 /// A parameter or a part of a module, of which there are as many as it is built
 /// with.
 static bool isRegistered(const Expr *E) {
-  E = stripWrappers(E);
-  while (const auto *Made = dyn_cast<CXXConstructExpr>(E)) {
-    if (Made->getNumArgs() != 1)
-      return false;
-    E = stripWrappers(Made->getArg(0));
-  }
-  const auto *Call = dyn_cast<CallExpr>(E);
+  const auto *Call = dyn_cast<CallExpr>(stripConstructions(E));
   return Call && isNamed(Call->getDirectCallee(),
                          {"register_parameter", "register_buffer",
                           "register_module"});

@@ -16,6 +16,14 @@ bool isNamed(const FunctionDecl *F,
          llvm::is_contained(Names, F->getName());
 }
 
+const Expr *stripConstructions(const Expr *E) {
+  E = stripWrappers(E);
+  for (const auto *Made = dyn_cast<CXXConstructExpr>(E);
+       Made && Made->getNumArgs() == 1; Made = dyn_cast<CXXConstructExpr>(E))
+    E = stripWrappers(Made->getArg(0));
+  return E;
+}
+
 /// The variable or the member that an expression names.
 const ValueDecl *namedBy(const Expr *E) {
   E = E ? stripWrappers(E) : nullptr;

@@ -19,6 +19,9 @@ namespace tensorscope {
 /// A function of one of these names.
 bool isNamed(const clang::FunctionDecl *F,
              std::initializer_list<llvm::StringRef> Names);
+/// What \p E is made of by constructors of one argument, such as an optional
+/// of its value; without wrappers.
+const clang::Expr *stripConstructions(const clang::Expr *E);
 /// The variable or the member that an expression names.
 const clang::ValueDecl *namedBy(const clang::Expr *E);
 /// A container of the standard library, or of LibTorch, that tensors are in.

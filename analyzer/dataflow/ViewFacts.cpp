@@ -65,14 +65,7 @@ std::optional<Cut> cutOf(const CallExpr *Call, const ASTContext &Ctx) {
   auto Arg = [&](unsigned I) -> std::optional<int64_t> {
     if (I >= Call->getNumArgs())
       return std::nullopt;
-    const Expr *E = stripWrappers(Call->getArg(I));
-    // An optional number.
-    while (const auto *Made = dyn_cast<CXXConstructExpr>(E)) {
-      if (Made->getNumArgs() != 1)
-        return std::nullopt;
-      E = stripWrappers(Made->getArg(0));
-    }
-    return constant(E, Ctx);
+    return constant(stripConstructions(Call->getArg(I)), Ctx);
   };
   if (isNamed(F, {"select"}) && Arg(0) && Arg(1))
     return Cut{*Arg(0), 0};
@@ -88,27 +81,32 @@ std::optional<Cut> cutOf(const CallExpr *Call, const ASTContext &Ctx) {
   return std::nullopt;
 }
 
+/// What \p E is a copy of, or is moved from.
+const Expr *copiedFrom(const Expr *E) {
+  E = stripWrappers(E);
+  while (const auto *Copy = dyn_cast<CXXConstructExpr>(E)) {
+    if (Copy->getNumArgs() != 1 ||
+        !Copy->getConstructor()->isCopyOrMoveConstructor())
+      break;
+    E = stripWrappers(Copy->getArg(0));
+  }
+  return E;
+}
+
 } // namespace
 
 std::optional<unsigned> shareOfStorage(const Expr *View, const VarDecl *&Source,
                                        const ASTContext &Ctx) {
   llvm::SmallVector<Cut, 4> Cuts;
-  View = stripWrappers(View);
   while (true) {
-    const auto *Copy = dyn_cast<CXXConstructExpr>(View);
-    if (Copy && Copy->getNumArgs() == 1 &&
-        Copy->getConstructor()->isCopyOrMoveConstructor()) {
-      View = stripWrappers(Copy->getArg(0));
-      continue;
-    }
+    View = copiedFrom(View);
     const auto *Call = dyn_cast<CallExpr>(View);
     std::optional<Cut> C = Call ? cutOf(Call, Ctx) : std::nullopt;
     if (!C)
       break;
     Cuts.push_back(*C);
     const auto *Member = dyn_cast<CXXMemberCallExpr>(Call);
-    View = stripWrappers(Member ? Member->getImplicitObjectArgument()
-                                : Call->getArg(0));
+    View = Member ? Member->getImplicitObjectArgument() : Call->getArg(0);
   }
   const auto *Ref = dyn_cast<DeclRefExpr>(View);
   Source = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
@@ -133,12 +131,7 @@ std::optional<unsigned> shareOfStorage(const Expr *View, const VarDecl *&Source,
 
 /// All of a tensor is kept, whatever becomes of views of it.
 void UnitVisitor::noteStoredWhole(const Expr *Value) {
-  Value = stripWrappers(Value);
-  if (const auto *Copy = dyn_cast<CXXConstructExpr>(Value);
-      Copy && Copy->getNumArgs() == 1 &&
-      Copy->getConstructor()->isCopyOrMoveConstructor())
-    Value = stripWrappers(Copy->getArg(0));
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(Value))
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(copiedFrom(Value)))
     if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl()))
       Out.StoredWhole.insert(V);
 }
