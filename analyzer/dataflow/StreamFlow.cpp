@@ -7,7 +7,7 @@ using namespace clang;
 
 namespace tensorscope {
 
-// --- States ------------------------------------------------------------------
+// --- States --------------------------------------------------------------
 
 /// Whether work on \p A may run beside work on \p B: both are known, and are
 /// not the same. That of the caller may be the default one.
@@ -75,8 +75,7 @@ StreamFlow::PathState StreamFlow::merge(const PathState &A,
   return M;
 }
 
-// --- What places hold
-// ----------------------------------------------------------
+// --- What places hold ----------------------------------------------------
 
 std::vector<StorageID> StreamFlow::storagesAt(const State &S, PlaceID P) {
   std::vector<StorageID> Found;
@@ -141,8 +140,7 @@ PlaceID StreamFlow::holderOf(const State &S, StorageID Storage) const {
   return Found;
 }
 
-// --- Facts
-// -----------------------------------------------------------------------
+// --- Facts ---------------------------------------------------------------
 
 void StreamFlow::settle(std::map<StorageID, PendingWork> &Works,
                         std::optional<StreamName> On) {

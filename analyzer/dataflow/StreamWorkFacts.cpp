@@ -16,7 +16,7 @@ static const Expr *argumentAt(const CallSite &C, int Index) {
   return unsigned(Index) < C.Args.size() ? C.Args[Index] : nullptr;
 }
 
-// --- Pinned memory -----------------------------------------------------------
+// --- Pinned memory -------------------------------------------------------
 
 /// Whether \p S, the argument of a factory, asks for pinned memory.
 bool FactsBuilder::asksForPinned(const Stmt *S, unsigned Depth) {
@@ -68,8 +68,7 @@ bool FactsBuilder::isDeclaredPinned(PlaceID P) {
   return isPinned(declaredValue(Field));
 }
 
-// --- Work
-// ----------------------------------------------------------------------
+// --- Work ----------------------------------------------------------------
 
 /// The tensors among what a call is given, with the elements of lists.
 static void addOperand(TypeModel &Types, const Expr *Arg, PlaceID P,
@@ -191,8 +190,7 @@ void FactsBuilder::copyOnStream(const CallSite &C, int Source) {
   E.IsDeclaredPinned = isDeclaredPinned(From);
 }
 
-// --- Calls
-// ---------------------------------------------------------------------
+// --- Calls ---------------------------------------------------------------
 
 void FactsBuilder::switchStream(const CallSite &C, const StreamModel &M) {
   const Expr *To = argumentAt(C, M.Arg);
