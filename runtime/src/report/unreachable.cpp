@@ -95,8 +95,11 @@ void settle_piles(const std::vector<Living*>& asked) {
   };
   for (const Living* living : asked) {
     Counts& counts = place_of(*living);
-    counts.reach = is_unreachable(*living) && counts.unreachable++ == 0 ? living->reach : counts.reach;
-    counts.others += is_unreachable(*living) ? 0 : 1;
+    if (!is_unreachable(*living)) {
+      ++counts.others;
+    } else if (counts.unreachable++ == 0) {
+      counts.reach = living->reach;
+    }
   }
   for (Living* living : asked) {
     const Counts& counts = place_of(*living);
