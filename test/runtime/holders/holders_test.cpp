@@ -2,6 +2,7 @@
 // Who holds an object, in words: found in variables of all kinds, through containers and objects on the heap. The objects
 // here stand for tensors, whose classes LibTorch has.
 #include "report/holders.h"
+#include "unheld.h"
 
 #include <gtest/gtest.h>
 
@@ -38,23 +39,10 @@ struct Object : Counted {
 };
 static_assert(sizeof(Object) % 16 == 8);
 
-/// An address that is kept as its complement, so that the test does not hold it itself.
-class Asked {
+/// An object that is asked about.
+class Asked : public Unheld<Object> {
  public:
-  Asked() : complement_(~reinterpret_cast<std::uintptr_t>(new Object)) {}
-  Asked(Asked&& other) noexcept : complement_(std::exchange(other.complement_, 0)) {}
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
-  ~Asked() {
-    if (complement_ != 0) {
-      delete get();
-    }
-  }
-  Object* get() const { return reinterpret_cast<Object*>(~complement_); }
-  HeldTensor question(std::uint64_t handles = 1) const { return {complement_, handles}; }
-
- private:
-  std::uintptr_t complement_;
+  HeldTensor question(std::uint64_t handles = 1) const { return {complement(), handles}; }
 };
 
 TorchClasses classes() {

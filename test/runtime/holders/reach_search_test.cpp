@@ -3,6 +3,7 @@
 // storages; the test itself knows them by complements of their addresses only.
 #include "report/reach_search.h"
 #include "stopping.h"
+#include "unheld.h"
 
 #include <gtest/gtest.h>
 
@@ -33,31 +34,14 @@ struct Object {
   std::uintptr_t words[777] = {};
 };
 
-/// An object that the test does not hold itself.
-class Asked {
- public:
-  Asked() : complement_(~reinterpret_cast<std::uintptr_t>(new Object)) {}
-  Asked(Asked&& other) noexcept : complement_(std::exchange(other.complement_, 0)) {}
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
-  ~Asked() {
-    if (complement_ != 0) {
-      delete get();
-    }
-  }
-  Object* get() const { return reinterpret_cast<Object*>(~complement_); }
-  std::uintptr_t question() const { return complement_; }
-
- private:
-  std::uintptr_t complement_;
-};
+using Asked = Unheld<Object>;
 
 ReachAnswer answer_of(const std::vector<std::uintptr_t>& objects, const ReachQuestion& question = {}) {
   return search_reach(objects, question);
 }
 
 Reach reach_of(const Asked& object, const ReachQuestion& question = {}) {
-  const ReachAnswer answer = answer_of({object.question()}, question);
+  const ReachAnswer answer = answer_of({object.complement()}, question);
   EXPECT_EQ(answer.trouble, ReachTrouble::none);
   return answer.reach.front();
 }
@@ -74,7 +58,7 @@ TEST(ReachSearchTest, EachOfSeveralIsLost) {
   const std::vector<Asked> objects(50);
   std::vector<std::uintptr_t> asked;
   for (const Asked& object : objects) {
-    asked.push_back(object.question());
+    asked.push_back(object.complement());
   }
   const ReachAnswer answer = answer_of(asked);
   EXPECT_EQ(answer.trouble, ReachTrouble::none);
@@ -142,7 +126,7 @@ TEST(ReachSearchTest, ContainersHold) {
   }
   in_function = [object = objects[3].get(), a = std::string("a"), b = 2] { return object->words[0] + a.size() + b; };
   const ReachAnswer answer =
-      answer_of({objects[0].question(), objects[1].question(), objects[2].question(), objects[3].question()});
+      answer_of({objects[0].complement(), objects[1].complement(), objects[2].complement(), objects[3].complement()});
   in_deque.clear();
   in_map.clear();
   in_tree.clear();
@@ -217,7 +201,7 @@ TEST(ReachSearchTest, AnotherThreadsVariableHolds) {
         local = local == nullptr ? local : nullptr;
       },
       [&] {
-        const ReachAnswer answer = answer_of({objects[0].question(), objects[1].question(), objects[2].question()});
+        const ReachAnswer answer = answer_of({objects[0].complement(), objects[1].complement(), objects[2].complement()});
         EXPECT_EQ(answer.trouble, ReachTrouble::none);
         EXPECT_EQ(answer.reach, std::vector<Reach>(3, Reach::reached));
       });
@@ -227,7 +211,7 @@ TEST(ReachSearchTest, AnotherThreadsVariableHolds) {
 TEST(ReachSearchTest, AnotherThreadsRegisterHolds) {
   SKIP_IF_THREADS_CANNOT_BE_STOPPED();
   const Asked object;
-  const std::uintptr_t complement = object.question();
+  const std::uintptr_t complement = object.complement();
   for (const bool waits : {false, true}) {
     beside(
         [&](std::atomic<bool>& ready, std::atomic<bool>& end) {
@@ -295,7 +279,7 @@ TEST(ReachSearchTest, ThreadsThatWaitNoticeNothing) {
 
 __attribute__((noinline)) ReachAnswer ask_with_variable(const Asked& object) {
   Object* volatile local = object.get();
-  auto found = answer_of({object.question()}, {{}, {reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 256, {}}, {}});
+  auto found = answer_of({object.complement()}, {{}, {reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 256, {}}, {}});
   local = local == nullptr ? local : nullptr;
   return found;
 }
@@ -337,7 +321,7 @@ TEST(ReachSearchTest, ACycleIsToldAsOneAndSoIsWhatHangsOnIt) {
   lead(objects[4], objects[4]); // no other block: lost
   std::vector<std::uintptr_t> asked;
   for (const Asked& object : objects) {
-    asked.push_back(object.question());
+    asked.push_back(object.complement());
   }
   constexpr Reach cycle = Reach::in_cycle;
   EXPECT_EQ(answer_of(asked).reach, (std::vector<Reach>{cycle, cycle, cycle, cycle, Reach::lost}));
@@ -353,7 +337,7 @@ TEST(ReachSearchTest, AWeakReferenceClosesNoCycle) {
   lead(objects[0], objects[1]);
   lead(objects[1], objects[0]);
   const std::uintptr_t weak = ~reinterpret_cast<std::uintptr_t>(&objects[1].get()->words[3]);
-  const ReachAnswer answer = answer_of({objects[0].question(), objects[1].question()},
+  const ReachAnswer answer = answer_of({objects[0].complement(), objects[1].complement()},
                                        {{}, {}, [&](const auto&, std::uintptr_t place, const auto&) { return place == ~weak; }});
   EXPECT_EQ(answer.reach, std::vector<Reach>(2, Reach::lost));
 }
