@@ -48,7 +48,7 @@ void Trainer::fit(const std::vector<Batch>& training, const std::vector<Batch>& 
     }
     for (const Batch& batch : validation) {
       tensorscope::with_torch([&] {
-        const auto logits = model_->forward(batch.features);
+        const auto logits = model_->forward(batch.features); // PLANTED missing-no-grad
         const float loss = torch::nn::functional::cross_entropy(logits, batch.labels).item<float>();
         if (loss > largest_loss) {
           largest_loss = loss;

@@ -75,8 +75,8 @@ class ShowTest(ReportCommandCase):
 
     def test_a_kind_of_a_later_version_is_told(self):
         report = sample_reports.clean()
-        report["leaks"] = [sample_reports.leak("cycle", 8, sample_reports.site("aten::ones", "Float [2] on cpu", 1, 8, 3))]
-        self.assertIn("LEAK: 8 bytes in 1 tensor (cycle)\n", self.output("show", self.file("a.json", report)))
+        report["leaks"] = [sample_reports.leak("of_later_versions", 8, sample_reports.site("aten::ones", "Float [2] on cpu", 1, 8, 3))]
+        self.assertIn("LEAK: 8 bytes in 1 tensor (of_later_versions)\n", self.output("show", self.file("a.json", report)))
 
     def test_standard_input_is_read(self):
         done = self.run_command("show", "-", input=json.dumps(sample_reports.clean()))
