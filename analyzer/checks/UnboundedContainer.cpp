@@ -64,7 +64,8 @@ std::vector<UnitFinding> findUnboundedContainers(const UnitFacts &Facts,
     FlowFinding F;
     F.Loc = locationOf(G.At);
     F.Subject = G.Container->getNameAsString();
-    F.Remedy = G.IsInHook ? "each time the hook runs"
+    F.Remedy = G.IsInHook       ? "each time the hook runs"
+               : G.In->isMain() ? "each time this loop goes round"
                : G.In->getDeclName().isIdentifier()
                    ? "each time '" + G.In->getNameAsString() + "' runs"
                    : "each time this runs";

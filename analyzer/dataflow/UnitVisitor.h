@@ -109,7 +109,10 @@ public:
     return true;
   }
   bool VisitConditionalOperator(clang::ConditionalOperator *S) {
-    noteLimits(S->getCond());
+    // One that chooses between values limits nothing.
+    if (S->getTrueExpr()->HasSideEffects(Unit.Ctx) ||
+        S->getFalseExpr()->HasSideEffects(Unit.Ctx))
+      noteLimits(S->getCond());
     return true;
   }
   bool VisitReturnStmt(clang::ReturnStmt *S) {
@@ -165,9 +168,10 @@ private:
     if (const clang::ValueDecl *D = namedBy(E))
       --Unaccounted[D];
   }
-  /// A branch that compares how much is in a container limits it.
+  /// A branch that compares how much is in a container limits it, if it is not
+  /// run once a program.
   void noteLimits(const clang::Stmt *Condition) {
-    if (!Condition)
+    if (!Condition || (Function->isMain() && Loops == 0))
       return;
     if (const auto *Call = llvm::dyn_cast<clang::CXXMemberCallExpr>(Condition);
         Call && isNamed(Call->getMethodDecl(), {"size"}))

@@ -49,6 +49,15 @@ void lookedAt(const Tensor &x) {
   copy.clear();
 }
 
+// A comparison that only chooses a value, or that runs once, limits nothing.
+static std::vector<Tensor> counted;
+bool count(const Tensor &x) {
+  counted.push_back(x.detach());
+  // CHECK-NOTES: :[[@LINE-1]]:11: warning: 'counted' grows each time 'count' runs, {{.*}} [tensorscope-unbounded-container]
+  // CHECK-NOTES: :[[@LINE-4]]:28: note: declared here
+  return counted.size() == 50 ? false : true;
+}
+
 static std::vector<Tensor> cleared, limited, given, moved, swapped, assigned, returned;
 void bounded(const Tensor &x) {
   cleared.push_back(x);
@@ -204,8 +213,19 @@ std::vector<Tensor> collects(const std::vector<Tensor> &xs) {
   return out;
 }
 
-static std::vector<Tensor> startUp;
+static std::vector<Tensor> startUp, perRound, stopped;
 int main() {
   startUp.push_back(torch::ones({4}));
+  for (int i = 0; i < 50; ++i) {
+    perRound.push_back(torch::ones({4}));
+    // CHECK-NOTES: :[[@LINE-1]]:14: warning: 'perRound' grows each time this loop goes round, {{.*}} [tensorscope-unbounded-container]
+    // CHECK-NOTES: :[[@LINE-6]]:37: note: declared here
+    stopped.push_back(torch::ones({4}));
+    if (stopped.size() > 16)
+      break;
+  }
+  // Run once a program, it limits nothing.
+  if (perRound.size() != 50)
+    return 1;
   return 0;
 }
