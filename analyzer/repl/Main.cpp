@@ -8,6 +8,7 @@
 #include "repl/Inputs.h"
 #include "repl/Interrupt.h"
 #include "repl/PrecompiledHeader.h"
+#include "tool/CacheFolder.h"
 #include "tool/ResourceFolder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"

@@ -98,6 +98,7 @@ private:
                          cl::init("auto"),
                          cl::sub(Sub),
                          cl::cat(Category)};
+  HeaderOptions Headers{Sub, Category};
   Opt<bool> Timing{"timing", cl::desc("Print parse and analysis times"),
                    cl::sub(Sub), cl::cat(Category)};
   Opt<bool> Quiet{"quiet",
@@ -218,7 +219,11 @@ llvm::Expected<Report> CheckCommand::check(SourceTexts &Sources) {
       loadSummaries(std::vector<std::string>(Summaries.begin(), Summaries.end()));
   if (!Given)
     return Given.takeError();
-  RunSettings Run{*Selection, Models, Analysis, Inputs->ResourceFolder};
+  llvm::Expected<HeaderFolder> Folder = Headers.open();
+  if (!Folder)
+    return Folder.takeError();
+  RunSettings Run{*Selection, Models, Analysis, Inputs->ResourceFolder,
+                  &*Folder};
   Run.Options.Elsewhere = &*Given;
   size_t Finished = 0;
   bool ShowProgress = !Quiet && llvm::sys::Process::StandardErrIsDisplayed();

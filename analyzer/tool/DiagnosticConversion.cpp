@@ -54,17 +54,20 @@ Finding toFinding(const Diagnostic &Found, const clang::ASTContext &Context) {
 
 std::vector<std::string> filesWithNoLint(const clang::SourceManager &Sources) {
   std::vector<std::string> Files;
-  for (auto It = Sources.fileinfo_begin(); It != Sources.fileinfo_end(); ++It) {
-    const clang::SrcMgr::ContentCache &Content = *It->second;
-    std::optional<llvm::StringRef> Text = Content.getBufferDataIfLoaded();
-    if (!Text || !Text->contains("NOLINT"))
+  // Those of a compiled header are others'.
+  for (unsigned I = 0; I < Sources.local_sloc_entry_size(); ++I) {
+    const clang::SrcMgr::SLocEntry &Entry = Sources.getLocalSLocEntry(I);
+    if (!Entry.isFile() || clang::SrcMgr::isSystem(
+                               Entry.getFile().getFileCharacteristic()))
       continue;
-    clang::FileID File = Sources.translateFile(It->first);
-    if (File.isValid() &&
-        !Sources.isInSystemHeader(Sources.getLocForStartOfFile(File)))
-      Files.push_back(absolutePath(It->first.getName()));
+    const clang::SrcMgr::ContentCache &Content =
+        Entry.getFile().getContentCache();
+    std::optional<llvm::StringRef> Text = Content.getBufferDataIfLoaded();
+    if (Content.OrigEntry && Text && Text->contains("NOLINT"))
+      Files.push_back(absolutePath(Content.OrigEntry->getName()));
   }
   llvm::sort(Files);
+  Files.erase(std::unique(Files.begin(), Files.end()), Files.end());
   return Files;
 }
 

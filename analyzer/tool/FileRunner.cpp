@@ -148,17 +148,12 @@ static FileReport failed(FileReport Report, Step Reason) {
   return Report;
 }
 
-FileReport checkFile(const CompileCommand &Command,
-                     const RunSettings &Settings) {
+/// Analyses the file as \p Arguments say.
+static FileReport parseAndAnalyze(const std::string &File,
+                                  std::vector<std::string> Arguments,
+                                  const RunSettings &Settings) {
   FileReport Report;
-  Report.File = Command.Filename;
-  if (std::error_code Error =
-          llvm::sys::fs::set_current_path(Command.Directory))
-    return failed(std::move(Report),
-                  {{},
-                   "its compile command's folder " + Command.Directory + ": " +
-                       Error.message()});
-
+  Report.File = File;
   // Set to Analyzed by the consumer, so that a run that never gets there fails.
   Report.Status = FileStatus::Failed;
   ErrorKeeper Errors;
@@ -166,7 +161,7 @@ FileReport checkFile(const CompileCommand &Command,
   llvm::IntrusiveRefCntPtr<clang::FileManager> Files(
       new clang::FileManager(clang::FileSystemOptions()));
   clang::tooling::ToolInvocation Invocation(
-      argumentsToParse(Command, Settings.ResourceFolder), &Factory, Files.get(),
+      std::move(Arguments), &Factory, Files.get(),
       std::make_shared<clang::PCHContainerOperations>());
   Invocation.setDiagnosticConsumer(&Errors);
   Invocation.run();
@@ -178,6 +173,30 @@ FileReport checkFile(const CompileCommand &Command,
   if (Report.Status == FileStatus::Failed)
     return failed(std::move(Report), Errors.WithoutPlace);
   return Report;
+}
+
+FileReport checkFile(const CompileCommand &Command, const RunSettings &Settings,
+                     const std::string &CompiledHeader) {
+  if (std::error_code Error =
+          llvm::sys::fs::set_current_path(Command.Directory)) {
+    FileReport Report;
+    Report.File = Command.Filename;
+    return failed(std::move(Report),
+                  {{},
+                   "its compile command's folder " + Command.Directory + ": " +
+                       Error.message()});
+  }
+  std::vector<std::string> Arguments =
+      argumentsToParse(Command, Settings.ResourceFolder);
+  if (!CompiledHeader.empty()) {
+    std::vector<std::string> Quicker = Arguments;
+    Quicker.insert(Quicker.begin() + 1, {"-include-pch", CompiledHeader});
+    FileReport Report =
+        parseAndAnalyze(Command.Filename, std::move(Quicker), Settings);
+    if (Report.Status == FileStatus::Analyzed)
+      return Report;
+  }
+  return parseAndAnalyze(Command.Filename, std::move(Arguments), Settings);
 }
 
 } // namespace tensorscope

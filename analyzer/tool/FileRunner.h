@@ -13,6 +13,7 @@
 namespace tensorscope {
 
 class CheckSelection;
+class HeaderFolder;
 class ModelSet;
 
 /// What holds for each file of a run.
@@ -21,6 +22,8 @@ struct RunSettings {
   const ModelSet &Models;
   AnalyzerOptions Options;
   std::string ResourceFolder;
+  /// Where headers that files share are compiled to; null: they are not.
+  const HeaderFolder *Headers = nullptr;
 };
 
 /// Why a command is not for us (another language, another compiler), if so.
@@ -33,9 +36,12 @@ std::vector<std::string>
 argumentsToParse(const clang::tooling::CompileCommand &Command,
                  llvm::StringRef ResourceFolder);
 
-/// Changes this process's current folder to the command's.
+/// \p CompiledHeader, if not empty, has headers that the file begins with; a
+/// file that has errors with it is parsed without. Changes this process's
+/// current folder to the command's.
 FileReport checkFile(const clang::tooling::CompileCommand &Command,
-                     const RunSettings &Settings);
+                     const RunSettings &Settings,
+                     const std::string &CompiledHeader);
 
 } // namespace tensorscope
 

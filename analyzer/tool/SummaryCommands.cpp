@@ -43,6 +43,7 @@ protected:
       cl::desc("Files to parse at once (default: one per processor, "
                "as far as 1 GB of memory each allows)"),
       cl::value_desc("n"), cl::sub(Sub), cl::cat(Category)};
+  HeaderOptions Headers{Sub, Category};
 
 private:
   std::string startPath() const { return Paths.empty() ? "." : Paths.front(); }
@@ -66,7 +67,10 @@ ParsingCommand::summarize(bool Links, bool &AnyFailed) {
   llvm::cantFail(NoChecks.apply("-*"));
   AnalyzerOptions Options;
   Options.ExportsSummaries = true;
-  RunSettings Run{NoChecks, Models, Options, Inputs->ResourceFolder};
+  llvm::Expected<HeaderFolder> Folder = Headers.open();
+  if (!Folder)
+    return Folder.takeError();
+  RunSettings Run{NoChecks, Models, Options, Inputs->ResourceFolder, &*Folder};
   std::vector<FileReport> Reports =
       runChecks(Inputs->Commands, Inputs->Database, Run, *JobCount,
                 [](const FileReport &) {});

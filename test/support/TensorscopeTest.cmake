@@ -5,6 +5,7 @@ include(GoogleTest)
 # Suppressions for LibTorch's own noise under a sanitizer, and what a test may take for granted.
 set(_support "${CMAKE_CURRENT_LIST_DIR}")
 set(TENSORSCOPE_TEST_ENVIRONMENT
+  "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test-cache"
   "OMP_NUM_THREADS=2"
   "ASAN_OPTIONS=detect_leaks=1:suppressions=${_support}/asan.supp"
   "LSAN_OPTIONS=suppressions=${_support}/lsan.supp:print_suppressions=0"

@@ -24,7 +24,7 @@ protected:
     ModelSet Models = ModelSet::builtin();
     RunSettings Settings{Checks, Models, AnalyzerOptions(), *Resources};
     return runInWorkers(
-        1, 1, [&](size_t) { return checkFile(Command, Settings); },
+        1, 1, [&](size_t) { return checkFile(Command, Settings, ""); },
         [](size_t, FileReport &) {})[0];
   }
 
