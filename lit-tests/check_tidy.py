@@ -4,8 +4,8 @@
 
   check_tidy.py [options] FILE RULES TEMP_PREFIX
 
-The file is tested with each --tool VERSION TIDY PLUGIN, and all must agree. RULES is what goes into --checks after
-"-*,". In the file (a suffix from --check-suffixes may follow each name as "-SUFFIX"):
+The file is tested with each --tool VERSION TIDY PLUGIN, and all must agree; or with `tensorscope check` in their place,
+which applies no fix-its. RULES is what goes into --checks after "-*,". In the file (a suffix from --check-suffixes may follow each name as "-SUFFIX"):
   // CHECK-MESSAGES: text   a warning that must appear, in order; the notes of a warning need not be listed
   // CHECK-NOTES: text      the same, and every note must be listed too; not together with CHECK-MESSAGES
   // CHECK-FIXES: text      must appear, in order, in the file after its fix-its were applied
@@ -14,6 +14,7 @@ file without a CHECK comment must be run with --expect-clean. What the fix-its m
 that had a fix-it must be gone.
 """
 import argparse
+import json
 import pathlib
 import re
 import shutil
@@ -34,8 +35,9 @@ def parse_arguments(argv):
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("rules")
     parser.add_argument("prefix", type=pathlib.Path, help="start of the names of temporary files")
-    parser.add_argument("--tool", nargs=3, action="append", required=True, metavar=("VERSION", "TIDY", "PLUGIN"))
+    parser.add_argument("--tool", nargs=3, action="append", default=[], metavar=("VERSION", "TIDY", "PLUGIN"))
     parser.add_argument("--first-tool-only", action="store_true")
+    parser.add_argument("--check", help="the program tensorscope, to be run in place of the tools")
     parser.add_argument("--filecheck", required=True)
     parser.add_argument("--flag", action="append", default=[], help="for the compiler; given once per flag")
     parser.add_argument("--config", default="{}", help="clang-tidy's --config")
@@ -44,13 +46,31 @@ def parse_arguments(argv):
     return parser.parse_args(argv)
 
 
+def diagnostics_in(text):
+    return [line for line in text.splitlines() if DIAGNOSTIC.match(line)]
+
+
+def run_check(args, source):
+    """Runs `tensorscope check` and gives back its diagnostics."""
+    folder = pathlib.Path(f"{args.prefix}.database").absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["c++", *args.flag, "-c", str(source)]
+    rows = [{"directory": str(folder), "file": str(source), "arguments": command}]
+    (folder / "compile_commands.json").write_text(json.dumps(rows))
+    done = subprocess.run([args.check, "check", "-p", str(folder), "--level", "2", "--checks", f"-*,{args.rules}", "--quiet"],
+                          cwd=folder, capture_output=True, text=True)  # not above the file, so that paths are whole
+    if done.returncode not in (0, 1):
+        raise Failure(f"exit status {done.returncode}\n{done.stderr}")
+    return diagnostics_in(done.stdout)
+
+
 def run_tidy(tool, args, source, *extra):
     """Runs clang-tidy and gives back its diagnostics, without the code that it quotes."""
     _, tidy, plugin = tool
     command = [tidy, f"--load={plugin}", f"--checks=-*,{args.rules}", f"--config={args.config}", "--quiet", *extra,
                str(source), "--", *args.flag]
     done = subprocess.run(command, capture_output=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if DIAGNOSTIC.match(line)]
+    lines = diagnostics_in(done.stdout)
     stray = [line for line in done.stderr.splitlines() if re.search(r"error|PLEASE submit a bug|Stack dump", line, re.I)]
     errors = [line for line in lines if ": error: " in line]
     if stray or errors or done.returncode < 0:
@@ -123,27 +143,39 @@ def check_fixes(args, suffixes, tool, source, lines):
         raise Failure(f"{repaired} fix-its applied, but as many findings as before:\n" + "\n".join(after))
 
 
-def test_with(tool, args):
-    version = tool[0]
-    suffixes = args.check_suffixes.split(",")
-    source = pathlib.Path(f"{args.prefix}.{version}{args.file.suffix}").absolute()
+def without_comments(args, name):
+    """A copy: the comments must not be found as code by CHECK-FIXES; the lines stay, so that numbers agree."""
+    source = pathlib.Path(f"{args.prefix}.{name}{args.file.suffix}").absolute()
     source.parent.mkdir(parents=True, exist_ok=True)
-    # The comments must not be found as code by CHECK-FIXES; the lines stay, so that numbers agree.
     source.write_text("\n".join(CHECK.sub("//", line) for line in args.file.read_text().split("\n")))
-    lines, _ = run_tidy(tool, args, source)
-    check_messages(args, suffixes, in_file(lines, source), f"{args.prefix}.{version}.messages")
-    check_fixes(args, suffixes, tool, source, lines)
+    return source
+
+
+def test_with(name, run, args):
+    source = without_comments(args, name)
+    lines = in_file(run(source), source)
+    check_messages(args, args.check_suffixes.split(","), lines, f"{args.prefix}.{name}.messages")
+    return source, lines
+
+
+def test_with_tidy(tool, args):
+    source, lines = test_with(tool[0], lambda source: run_tidy(tool, args, source)[0], args)
+    check_fixes(args, args.check_suffixes.split(","), tool, source, lines)
 
 
 def main(argv):
     args = parse_arguments(argv)
+    tests = [(f"LLVM {tool[0]}", lambda tool=tool: test_with_tidy(tool, args))
+             for tool in (args.tool[:1] if args.first_tool_only else args.tool)]
+    if args.check:
+        tests = [("tensorscope check", lambda: test_with("check", lambda source: run_check(args, source), args))]
     failed = False
-    for tool in args.tool[:1] if args.first_tool_only else args.tool:
+    for name, test in tests:
         try:
-            test_with(tool, args)
+            test()
         except Failure as failure:
             failed = True
-            print(f"{args.file}: failed with LLVM {tool[0]}: {failure}", file=sys.stderr)
+            print(f"{args.file}: failed with {name}: {failure}", file=sys.stderr)
     return 1 if failed else 0
 
 

@@ -41,7 +41,11 @@ for major, (tidy, plugin) in sorted(config.tensorscope_plugins.items(), reverse=
 if config.tensorscope_has_tool:
     config.available_features.add("tensorscope-tool")
 
+# Compiled headers are kept for all tests, and not with the user's.
+config.environment["XDG_CACHE_HOME"] = os.path.join(build, "test-cache")
+check = os.path.join(build, "bin", "tensorscope")
 config.substitutions += [
+    ("%check_torch", quoted(harness[:4] + ["--check", check] + ["--flag=" + flag for flag in torch_flags])),
     ("%check_tidy_torch", quoted(harness + ["--first-tool-only"] + ["--flag=" + flag for flag in torch_flags])),
     ("%check_tidy", quoted(harness + ["--flag=" + flag for flag in stub_flags])),
     ("%check_page", quoted([sys.executable, os.path.join(root, "check_page.py")])),
