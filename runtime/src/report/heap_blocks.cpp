@@ -54,9 +54,25 @@ std::uintptr_t learn_cache_key() {
   return read_word(address).value_or(0);
 }
 
+/// What heaps may be in. After a fork, what is added to a heap is a mapping of its own beside that of what was there.
+std::vector<Mapping> joined(const std::vector<Mapping>& mappings) {
+  std::vector<Mapping> all;
+  for (const Mapping& one : mappings) {
+    if (!one.writable || one.is_file || !(one.file.empty() || one.file == "[heap]")) {
+      continue;
+    }
+    if (!all.empty() && all.back().range.second == one.range.first && all.back().file == one.file) {
+      all.back().range.second = one.range.second;
+    } else {
+      all.push_back(one);
+    }
+  }
+  return all;
+}
+
 } // namespace
 
-/// Reads headers through a window that moves upward. It keeps complements: a search must find no addresses in it.
+/// Reads headers through a window that moves upward. It keeps words changed: a search must find no addresses in it.
 class HeapBlocks::Window {
  public:
   explicit Window(ReadMemory read) : read_(std::move(read)) {}
@@ -67,21 +83,22 @@ class HeapBlocks::Window {
       return false;
     }
     if (at < begin_ || at + kHeader > begin_ + filled_) {
-      filled_ = std::min(complements_.size() * sizeof(complements_[0]), end - at);
+      filled_ = std::min(shifted_.size() * sizeof(shifted_[0]), end - at);
       begin_ = at;
-      bool done = read_(at, complements_.data(), filled_);
-      if (!done) { // what follows may not be there
+      bool done = read_(at, shifted_.data(), filled_);
+      if (!done) { // what follows may not be there, and what comes before it was read
+        shifted_.fill(0);
         filled_ = kHeader;
-        done = read_(at, complements_.data(), filled_);
+        done = read_(at, shifted_.data(), filled_);
       }
-      std::transform(complements_.begin(), complements_.end(), complements_.begin(), std::bit_not<>());
+      std::for_each_n(shifted_.begin(), filled_ / sizeof(shifted_[0]), [](std::uintptr_t& word) { word += kShift; });
       if (!done) {
         filled_ = 0;
         return false;
       }
     }
-    std::memcpy(words.data(), reinterpret_cast<const char*>(complements_.data()) + (at - begin_), kHeader);
-    std::transform(words.begin(), words.end(), words.begin(), std::bit_not<>());
+    std::memcpy(words.data(), reinterpret_cast<const char*>(shifted_.data()) + (at - begin_), kHeader);
+    std::for_each(words.begin(), words.end(), [](std::uintptr_t& word) { word -= kShift; });
     return true;
   }
 
@@ -103,10 +120,14 @@ class HeapBlocks::Window {
   }
 
  private:
+  /// A complement would not do: the window lies in a heap itself, and so do earlier ones and lists of complements. What it
+  /// reads of those must not become addresses again.
+  static constexpr std::uintptr_t kShift = 0x9e3779b97f4a7c15;
+
   ReadMemory read_;
   std::uintptr_t begin_ = 0;
   std::size_t filled_ = 0;
-  std::array<std::uintptr_t, 2048> complements_{};
+  std::array<std::uintptr_t, 2048> shifted_{};
 };
 
 HeapBlocks::~HeapBlocks() = default;
@@ -125,14 +146,11 @@ void HeapBlocks::add_heaps(const std::vector<Mapping>& mappings, bool mapped_blo
     return;
   }
   cache_key_ = learn_cache_key();
-  for (const Mapping& mapping : mappings) {
-    if (!mapping.writable || mapping.is_file) {
-      continue;
-    }
-    if (mapping.file == "[heap]") {
-      add_heap(mapping);
-    } else if (mapping.file.empty()) {
+  for (const Mapping& mapping : joined(mappings)) {
+    if (mapping.file.empty()) {
       add_parts(mapping, mapped_blocks);
+    } else {
+      add_heap(mapping);
     }
   }
   std::sort(areas_.begin(), areas_.end(), [](const Area& a, const Area& b) { return a.range < b.range; });
