@@ -32,7 +32,7 @@ class Search {
  public:
   Search(const std::vector<std::uintptr_t>& complements, const ReachQuestion& question)
       : question_(question), complements_(complements) {
-    planted_.add_to(complements_);
+    plant(Planted::Where::anywhere);
   }
 
   ReachAnswer run() {
@@ -54,8 +54,34 @@ class Search {
  private:
   std::size_t asked() const { return complements_.size() - Planted::kObjects; }
 
-  /// Copies the memory and goes through it.
+  /// Instead of what was planted before.
+  void plant(Planted::Where where) {
+    if (planted_) {
+      complements_.resize(asked());
+    }
+    planted_.emplace(where);
+    planted_->add_to(complements_);
+    where_ = where;
+  }
+
+  /// Words that a program left over may lead to where blocks happen to be planted, which says nothing about the search: it
+  /// is tried again with others, in memory that has no such past.
   ReachTrouble look(bool stop, std::vector<Reach>& found) {
+    const ReachTrouble trouble = look_once(stop, found);
+    if (trouble != ReachTrouble::not_trusted || where_ == Planted::Where::in_new_memory ||
+        Planted::judge(planted_of(found)) != Planted::Verdict::words_left) {
+      return trouble;
+    }
+    plant(Planted::Where::in_new_memory);
+    return look_once(stop, found);
+  }
+
+  std::span<const Reach> planted_of(const std::vector<Reach>& found) const {
+    return {found.data() + asked(), Planted::kObjects};
+  }
+
+  /// Copies the memory and goes through it.
+  ReachTrouble look_once(bool stop, std::vector<Reach>& found) {
     found.assign(complements_.size(), Reach::unknown);
     if (const ReachTrouble trouble = copy(stop); trouble != ReachTrouble::none) {
       return trouble;
@@ -66,11 +92,11 @@ class Search {
                                range_of(mappings_.data(), mappings_.capacity()),
                                range_of(threads_.all.data(), threads_.all.capacity())});
     found = find_reach(complements_, space(), snapshot_);
-    const std::span<const Reach> planted(found.data() + asked(), Planted::kObjects);
+    const std::span<const Reach> planted = planted_of(found);
     if (planted[0] == Reach::unknown) {
       return ReachTrouble::heap_unknown;
     }
-    return Planted::are_as_planted(planted) ? ReachTrouble::none : ReachTrouble::not_trusted;
+    return Planted::judge(planted) == Planted::Verdict::right ? ReachTrouble::none : ReachTrouble::not_trusted;
   }
 
   /// Until it happened while nothing was mapped or given back: what is mapped can't be listed while others are stopped.
@@ -230,7 +256,8 @@ class Search {
   }
 
   const ReachQuestion& question_;
-  Planted planted_;
+  std::optional<Planted> planted_;
+  Planted::Where where_ = Planted::Where::anywhere;
   std::vector<std::uintptr_t> complements_; ///< of the objects, and of what was planted
   std::vector<Mapping> mappings_;
   Threads threads_;
