@@ -3,6 +3,7 @@
 // are listed once, when one of them is asked for.
 #include "report/debug_info.h"
 
+#include "report/effort.h"
 #include "report/symbolizer.h"
 
 #include <cxxabi.h>
@@ -18,7 +19,7 @@ namespace tensorscope::report {
 namespace {
 
 /// Time for listing units, in all: a report comes soon, if without some of the lines.
-constexpr std::chrono::milliseconds kPatience{500};
+constexpr std::chrono::milliseconds kReading{500};
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -204,13 +205,11 @@ class DebugInfo::Module {
     if (const auto known = variables_.find(offset); known != variables_.end()) {
       return &known->second;
     }
-    if (spent_ > kPatience) {
+    if (reading_.is_spent()) {
       return nullptr;
     }
-    const auto begin = std::chrono::steady_clock::now();
-    const auto& variables = variables_.emplace(offset, UnitVariables(unit)).first->second;
-    spent_ += std::chrono::steady_clock::now() - begin;
-    return &variables;
+    const Effort::Counting counting(reading_);
+    return &variables_.emplace(offset, UnitVariables(unit)).first->second;
   }
 
   static bool look_in_scope(Variable& variable, Dwarf_Die& scope, Dwarf_Die& function, const Frame& frame) {
@@ -248,7 +247,7 @@ class DebugInfo::Module {
   bool units_read_ = false;
   std::vector<Dwarf_Die> units_;
   std::unordered_map<Dwarf_Off, UnitVariables> variables_;
-  std::chrono::steady_clock::duration spent_{};
+  Effort reading_{kReading};
 };
 
 DebugInfo::DebugInfo(const std::vector<Mapping>& mappings) : mappings_(mappings) {

@@ -2,6 +2,7 @@
 // Asks for all tensors at once, then names one way for each word that a way begins with.
 #include "report/holders.h"
 
+#include "report/effort.h"
 #include "report/holder_names.h"
 #include "report/upward_search.h"
 
@@ -16,7 +17,8 @@ namespace {
 
 constexpr std::size_t kMostAsked = 200'000;
 constexpr std::size_t kMostNamed = 16; // ways of one group
-constexpr std::chrono::milliseconds kPatience{400}; // for names, in all
+constexpr std::chrono::milliseconds kNaming{400}; // in all, but for the first, which are the largest
+constexpr std::size_t kAlwaysNamed = 20;
 
 using Way = std::vector<const HolderEdge*>;
 using CameBy = std::map<std::uint32_t, const HolderEdge*>; ///< for each object the edge that led up to it, from one step down
@@ -269,7 +271,7 @@ std::vector<LeakHolders> find_holders(const std::vector<std::vector<HeldTensor>>
     return all;
   }
   finder.run();
-  const auto begin = std::chrono::steady_clock::now();
+  Effort naming(kNaming);
   std::uint32_t object = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     all[i].stopped_early = finder.stopped_early();
@@ -277,7 +279,8 @@ std::vector<LeakHolders> find_holders(const std::vector<std::vector<HeldTensor>>
     for (std::size_t j = 0; j < all[i].looked_at; ++j, ++object) {
       finder.add_ways(object, groups[i][j].handles, ways);
     }
-    if (std::chrono::steady_clock::now() - begin < kPatience) {
+    const Effort::Counting counting(naming);
+    if (i < kAlwaysNamed || !naming.is_spent()) {
       finder.name(ways, all[i]);
     }
   }
