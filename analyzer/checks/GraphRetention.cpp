@@ -41,7 +41,8 @@ bool dependsOnOthers(const Growth &G, CheckInput &Input, FlowFinding &F) {
   GradientCondition C;
   C.Runs = Facts.Function;
   C.NeedsNoFreezing = true;
-  if (G.Kind == GrowthKind::Created || G.Kind == GrowthKind::Kept)
+  if (G.Kind == GrowthKind::Created || G.Kind == GrowthKind::Kept ||
+      G.Kind == GrowthKind::Copied)
     return true;
   PlaceID Root = Facts.Places.root(G.Target);
   if (G.Kind == GrowthKind::Across) {
@@ -95,8 +96,11 @@ FlowFinding findingFor(const Growth &G, CheckInput &Input) {
   if (G.Loop != NoLoop)
     F.Steps.push_back(
         {FlowStepKind::LoopBegan, Facts.Loops[G.Loop].Loc, ""});
-  F.Level = G.Kind == GrowthKind::Kept ? 1 : 0;
-  F.IsMaybe = G.Kind == GrowthKind::Kept;
+  F.Level = G.Kind == GrowthKind::Copied ? 2 : G.Kind == GrowthKind::Kept;
+  F.IsMaybe = F.Level > 0;
+  if (G.Kind == GrowthKind::Copied)
+    F.Subject = sourceText(cast<CXXOperatorCallExpr>(G.At->At)->getArg(0),
+                           Input.Ctx);
   if (G.Kind == GrowthKind::Created || G.Kind == GrowthKind::Kept)
     return F;
   // What is still to be walked must not be cut.
@@ -157,6 +161,12 @@ Diagnostic describeGraphRetention(const FlowFinding &F) {
     return makeDiagnostic(
         F, "'retain_graph' keeps the graph of " + Name +
                ", and nothing walks it again; leave it out");
+  case GrowthKind::Copied:
+    return makeDiagnostic(
+        F, "an assignment to '" + F.Subject +
+               "' copies into the tensor that is there: its autograd graph "
+               "grows each time; assign to it without 'std::move', or "
+               "'detach()' what is copied");
   }
   return makeDiagnostic(F, "");
 }

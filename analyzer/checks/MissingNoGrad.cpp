@@ -35,10 +35,13 @@ public:
       return;
     unsigned Fate = fateOf(F, E, S);
     LoopID Loop = countedLoop(F);
-    if ((Fate & WalkedBack) || Seen.count(Loop))
+    bool IsForNobody =
+        Fate == 0 && !E.MayKeepGraph && !Flow.isEvaluated(S, E.Module);
+    bool IsTried = IsForNobody && Loop == NoLoop && trainsInALoop(F);
+    if ((Fate & WalkedBack) || (Seen.count(Loop) && !IsTried))
       return;
-    bool IsWaste = Fate == 0 && !E.MayKeepGraph && Loop != NoLoop &&
-                   isInTraining(F) && !Flow.isEvaluated(S, E.Module);
+    bool IsWaste =
+        IsTried || (IsForNobody && Loop != NoLoop && isInTraining(F));
     if (!IsWaste)
       Seen.insert(Loop);
     FlowFinding Found;
@@ -47,7 +50,10 @@ public:
     Found.Form = IsWaste ? ThrownAway : Evaluation;
     Found.Condition = conditionFor(E, S, Fate);
     Found.Condition->NeedsEvaluation = !IsWaste;
-    Found.Condition->NeedsLoopAround = Loop == NoLoop;
+    Found.Condition->NeedsLoopAround = Loop == NoLoop && !IsTried;
+    // One graph more, or one that the module may hold for somebody.
+    if (IsWaste && (IsTried || E.IsUnseen))
+      Found.Level = 2;
     if (Loop != NoLoop) {
       Found.Steps.push_back(
           {FlowStepKind::LoopBegan, Facts.Loops[Loop].Loc, ""});
@@ -119,6 +125,15 @@ private:
         if (kindOf(*Step) == GradientKind::Backward && Flow.isInLoop(Step, L))
           return true;
     return false;
+  }
+
+  /// The function trains in a loop, and \p F tries the outcome after it.
+  bool trainsInALoop(const Fact &F) {
+    return llvm::any_of(Training, [&](const Fact *Step) {
+      return kindOf(*Step) == GradientKind::Backward && Step->Loop != NoLoop &&
+             Input.Ctx.getSourceManager().isBeforeInTranslationUnit(
+                 Step->At->getBeginLoc(), F.At->getBeginLoc());
+    });
   }
 
   /// A guard for the whole iteration would switch training off.

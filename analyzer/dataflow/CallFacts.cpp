@@ -133,6 +133,7 @@ void FactsBuilder::visitHandleAssignment(const CallSite &C) {
   if (isHandle(C.Object->getType()) && !C.Object->isLValue()) {
     on(FactKind::Use, C.ObjectPlace, C.E);
     on(FactKind::Use, Value, C.E);
+    takeInMoved(C, Value);
     return;
   }
   bool IsReferred = C.ObjectPlace != NoPlace &&

@@ -353,6 +353,7 @@ private:
   std::optional<bool> constantBool(const clang::Expr *E) const;
   void collectOperands(const CallSite &C, GradientEvent &E, bool WithObject);
   void takeIn(PlaceID P, const CallSite &C, bool WithObject);
+  void takeInMoved(const CallSite &C, PlaceID Value);
   void deriveResult(const CallSite &C, const FunctionModel &M);
   bool applyGradientOption(const CallSite &C);
   void walkBack(const CallSite &C, GradientRole Role);

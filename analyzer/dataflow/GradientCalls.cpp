@@ -32,7 +32,7 @@ void FactsBuilder::runModule(const CallSite &C, GradientRole Role) {
   Run.Operands = E.Operands;
   Run.HasUnknown = E.HasUnknown;
   Run.HasParameters = Run.IsForward = HasParameters;
-  Run.MayKeepGraph = Held != nullptr;
+  Run.IsUnseen = Held != nullptr;
   Run.Module = C.ObjectPlace;
 }
 
@@ -52,7 +52,7 @@ void FactsBuilder::noteUnknownForward(const CallSite &C) {
   GradientEvent &Run = gradient(GradientKind::Derive, Result, C.E);
   Run.Operands = E.Operands;
   Run.HasUnknown = E.HasUnknown;
-  Run.HasParameters = Run.IsForward = Run.MayKeepGraph = true;
+  Run.HasParameters = Run.IsForward = Run.IsUnseen = true;
   Run.Module = C.ObjectPlace;
 }
 

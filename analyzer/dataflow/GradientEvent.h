@@ -46,8 +46,13 @@ struct GradientEvent {
   bool HasParameters = false;
   /// Derive: by running the module Module.
   bool IsForward = false;
-  /// The module, or what it was given, may hold graphs of that run, too.
+  /// The module, or what it was given, holds graphs of that run, too.
   bool MayKeepGraph = false;
+  /// What the module does is not seen: it may keep them.
+  bool IsUnseen = false;
+  /// TakeIn: by an assignment to `std::move(x)`, which copies into a tensor that
+  /// others have.
+  bool IsCopiedInto = false;
   bool IsWeak = false;
   PlaceID Module = NoPlace;
   const clang::VarDecl *Guard = nullptr;

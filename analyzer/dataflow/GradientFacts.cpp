@@ -124,6 +124,32 @@ void FactsBuilder::takeIn(PlaceID P, const CallSite &C, bool WithObject) {
   }
 }
 
+/// `std::move(x)` of a tensor that others have: by a pointer or a reference, or
+/// as a member.
+static bool isMovedFromOthers(const Expr *E) {
+  const auto *Call = dyn_cast<CallExpr>(E->IgnoreParenImpCasts());
+  if (!Call || !Call->isCallToStdMove())
+    return false;
+  const Expr *Moved = Call->getArg(0)->IgnoreParenImpCasts();
+  if (const auto *Unary = dyn_cast<UnaryOperator>(Moved))
+    return Unary->getOpcode() == UO_Deref;
+  const auto *Ref = dyn_cast<DeclRefExpr>(Moved);
+  return isa<MemberExpr>(Moved) ||
+         (Ref && Ref->getDecl()->getType()->isReferenceType());
+}
+
+/// An assignment to an rvalue is a copy into its tensor.
+void FactsBuilder::takeInMoved(const CallSite &C, PlaceID Value) {
+  if (Value == NoPlace || !isMovedFromOthers(C.Object))
+    return;
+  constexpr unsigned Index = 900;
+  PlaceID To =
+      C.ObjectPlace == NoPlace ? temporary(C.E, Index) : C.ObjectPlace;
+  GradientEvent &E = gradient(GradientKind::TakeIn, To, C.E);
+  E.Operands.push_back(Value);
+  E.IsCopiedInto = true;
+}
+
 void FactsBuilder::deriveResult(const CallSite &C, const FunctionModel &M) {
   PlaceID Result = valueOf(C.E);
   if (worksInPlace(C.Callee)) {

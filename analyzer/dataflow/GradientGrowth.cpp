@@ -41,6 +41,8 @@ private:
   void visitInsertion(const Fact &Made, const GradientEvent &E,
                       const GradientState &S);
   void visitOptions(const Fact &Made, const GradientEvent &E);
+  void visitCopy(const Fact &Made, const GradientEvent &E,
+                 const GradientState &S);
   void findAcross();
   bool isBounded(PlaceID T, LoopID Loop);
   bool resetsGradients(LoopID Loop);
@@ -275,6 +277,31 @@ void GrowthQuery::visitEvent(const Fact &Made, const GradientEvent &E,
     visitInsertion(Made, E, S);
   else if (E.Kind == GradientKind::Backward)
     visitOptions(Made, E);
+  else if (E.Kind == GradientKind::TakeIn && E.IsCopiedInto)
+    visitCopy(Made, E, S);
+}
+
+/// The tensor that is copied into is there before the call and after it.
+void GrowthQuery::visitCopy(const Fact &Made, const GradientEvent &E,
+                            const GradientState &S) {
+  if (S.Mode == GradientMode::Off)
+    return;
+  for (PlaceID Value : E.Operands)
+    for (const GradientAtom &A : Flow.reachable(S, Value)) {
+      // What is copied as it is may well be data.
+      bool IsComputed = A.Kind == GradientAtomKind::Graph ||
+                        A.Kind == GradientAtomKind::Symbolic ||
+                        A.Kind == GradientAtomKind::Unknown;
+      if (!IsComputed)
+        continue;
+      Growth G;
+      G.Kind = GrowthKind::Copied;
+      G.Target = Made.Dst;
+      G.Graph = A.Made ? A.Made : &Made;
+      G.At = &Made;
+      Found.push_back(G);
+      return;
+    }
 }
 
 /// Members that hold, when the function has ended, a graph on top of what they

@@ -17,6 +17,7 @@ enum class GrowthKind {
   Across,  ///< the member Target is computed from itself in each call
   Created, ///< backward gives the gradients a graph
   Kept,    ///< backward keeps the graph, and nobody walks it again
+  Copied,  ///< the graph is copied into the tensor Target, on top of its own
 };
 
 struct Growth {

@@ -233,3 +233,29 @@ int main() {
     // CHECK-MESSAGES: :[[@LINE-1]]:11: warning: 'total' keeps the autograd graph of every iteration; add a number ('item<float>()') or a detached tensor [tensorscope-graph-retention]
   log_value(total.item<double>());
 }
+
+// An assignment to 'std::move(x)' copies into the tensor that is there.
+void lossOfHandles(torch::Tensor *loss, const torch::Tensor &a, const torch::Tensor &b) {
+  std::move(*loss) = torch::mse_loss(a, b);
+  // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: an assignment to 'std::move(*loss)' copies into the tensor that is there: its autograd graph grows each time; assign to it without 'std::move', or 'detach()' what is copied [tensorscope-graph-retention]
+}
+void lossByReference(torch::Tensor &loss, const torch::Tensor &a, const torch::Tensor &b) {
+  std::move(loss) = torch::mse_loss(a, b);
+  // CHECK-MESSAGES: :[[@LINE-1]]:19: warning: an assignment to 'std::move(loss)' copies into {{.*}} [tensorscope-graph-retention]
+}
+void boundAnew(torch::Tensor *loss, const torch::Tensor &a, const torch::Tensor &b) {
+  *loss = torch::mse_loss(a, b);
+}
+void copiedDetached(torch::Tensor *loss, const torch::Tensor &a, const torch::Tensor &b) {
+  std::move(*loss) = torch::mse_loss(a, b).detach();
+}
+void copiedWithoutGradients(torch::Tensor *loss, const torch::Tensor &a, const torch::Tensor &b) {
+  torch::NoGradGuard no_grad;
+  std::move(*loss) = torch::mse_loss(a, b);
+}
+void copiedIntoOwn(const torch::Tensor &a, const torch::Tensor &b) {
+  auto loss = torch::zeros({});
+  std::move(loss) = torch::mse_loss(a, b);
+  log_value(loss.item<double>());
+}
+void copiedConstants(torch::Tensor *out) { std::move(*out) = torch::zeros({4}); }

@@ -141,3 +141,47 @@ void measured(Net net, int n) {
   for (int i = 0; i < n; ++i)
     log_value(net->forward(batch()).mean().item<double>());
 }
+// A module whose forward is in another file, and may keep what it computes.
+struct FarImpl : torch::nn::Module {
+  torch::nn::Linear fc{nullptr};
+  FarImpl();
+  torch::Tensor forward(torch::Tensor x);
+};
+TORCH_MODULE(Far);
+void matched(Far net, Far critic, torch::optim::SGD &optimizer, int n) {
+  torch::Tensor real, made;
+  for (int i = 0; i < n; ++i) {
+    auto x = batch();
+    made = critic->forward(net->forward(x)).view({-1});
+    real = critic->forward(x).view({-1}).detach();
+    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: nothing walks back the graph that 'critic' records here; run it under a 'torch::NoGradGuard' [tensorscope-missing-no-grad]
+    auto loss = torch::mse_loss(made - real.mean(), torch::ones({4}));
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}
+// What came out of the training is tried once.
+void tried(Net net, torch::optim::SGD &optimizer, int n) {
+  log_value(net->forward(batch()).mean().item<double>());
+  for (int i = 0; i < n; ++i) {
+    auto loss = net->forward(batch()).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+  auto outcome = net->forward(batch());
+  // CHECK-MESSAGES: :[[@LINE-1]]:23: warning: nothing walks back the graph that 'net' records here; run it under a 'torch::NoGradGuard' [tensorscope-missing-no-grad]
+  log_value(outcome.mean().item<double>());
+}
+// Right: it is walked back, or given to somebody.
+torch::Tensor lastStep(Net net, torch::optim::SGD &optimizer, int n) {
+  for (int i = 0; i < n; ++i) {
+    auto loss = net->forward(batch()).mean();
+    loss.backward();
+    optimizer.step();
+  }
+  net->forward(batch()).mean().backward();
+  optimizer.step();
+  return net->forward(batch());
+}
