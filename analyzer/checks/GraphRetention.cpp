@@ -96,7 +96,7 @@ FlowFinding findingFor(const Growth &G, CheckInput &Input) {
   if (G.Loop != NoLoop)
     F.Steps.push_back(
         {FlowStepKind::LoopBegan, Facts.Loops[G.Loop].Loc, ""});
-  F.Level = G.Kind == GrowthKind::Copied ? 2 : G.Kind == GrowthKind::Kept;
+  F.Level = G.Kind == GrowthKind::Copied || G.Kind == GrowthKind::Kept;
   F.IsMaybe = F.Level > 0;
   if (G.Kind == GrowthKind::Copied)
     F.Subject = sourceText(cast<CXXOperatorCallExpr>(G.At->At)->getArg(0),

@@ -23,6 +23,9 @@ public:
       for (const Fact &F : B.Facts)
         if (F.Kind == FactKind::Gradient && isTraining(kindOf(F)))
           Training.push_back(&F);
+        else if (F.Kind == FactKind::Gradient &&
+                 kindOf(F) == GradientKind::Call && givesTensors(F))
+          Asked.insert(Facts.Gradients[F.Event].Module);
   }
 
   void visit(const Fact &F, const GradientState &S) {
@@ -35,15 +38,16 @@ public:
       return;
     unsigned Fate = fateOf(F, E, S);
     LoopID Loop = countedLoop(F);
-    bool IsForNobody =
-        Fate == 0 && !E.MayKeepGraph && !Flow.isEvaluated(S, E.Module);
-    bool IsTried = IsForNobody && Loop == NoLoop && trainsInALoop(F);
-    if ((Fate & WalkedBack) || (Seen.count(Loop) && !IsTried))
+    bool IsEvaluated = Flow.isEvaluated(S, E.Module);
+    bool IsForNobody = Fate == 0 && !E.MayKeepGraph;
+    bool IsTried =
+        IsForNobody && !IsEvaluated && Loop == NoLoop && trainsInALoop(F);
+    bool IsWaste = IsTried || (IsForNobody && Loop != NoLoop &&
+                               (IsEvaluated ? walksBackIn(Loop)
+                                            : isInTraining(F)));
+    if ((Fate & WalkedBack) ||
+        (!IsWaste && !Seen.insert({Loop, E.Module}).second))
       return;
-    bool IsWaste =
-        IsTried || (IsForNobody && Loop != NoLoop && isInTraining(F));
-    if (!IsWaste)
-      Seen.insert(Loop);
     FlowFinding Found;
     Found.Loc = locationOf(F.At);
     Found.Subject = Facts.Places.name(E.Module, Input.Ctx);
@@ -51,8 +55,7 @@ public:
     Found.Condition = conditionFor(E, S, Fate);
     Found.Condition->NeedsEvaluation = !IsWaste;
     Found.Condition->NeedsLoopAround = Loop == NoLoop && !IsTried;
-    // One graph more, or one that the module may hold for somebody.
-    if (IsWaste && (IsTried || E.IsUnseen))
+    if (IsWaste && E.IsUnseen && mayBeHeld(E.Module))
       Found.Level = 2;
     if (Loop != NoLoop) {
       Found.Steps.push_back(
@@ -121,10 +124,30 @@ private:
   /// Backward runs in a loop around \p F.
   bool isInTraining(const Fact &F) {
     for (LoopID L = F.Loop; L != NoLoop; L = Facts.Loops[L].Outer)
-      for (const Fact *Step : Training)
-        if (kindOf(*Step) == GradientKind::Backward && Flow.isInLoop(Step, L))
-          return true;
+      if (walksBackIn(L))
+        return true;
     return false;
+  }
+
+  bool walksBackIn(LoopID Loop) {
+    return llvm::any_of(Training, [&](const Fact *Step) {
+      return kindOf(*Step) == GradientKind::Backward &&
+             Flow.isInLoop(Step, Loop);
+    });
+  }
+
+  /// A member function that is no forward.
+  static bool givesTensors(const Fact &Call) {
+    const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Call.Callee);
+    return Method && !Method->getReturnType()->isVoidType() &&
+           Method->getDeclName().isIdentifier() &&
+           Method->getName() != "forward";
+  }
+
+  /// A module of which the forward is not seen may keep a graph, and give it to
+  /// who asks for it.
+  bool mayBeHeld(PlaceID Module) {
+    return (Flow.fate(Module) & WalkedBack) || Asked.count(Module);
   }
 
   /// The function trains in a loop, and \p F tries the outcome after it.
@@ -148,8 +171,10 @@ private:
   /// What trains something, as far as it is in the function.
   std::vector<const Fact *> Training;
   Repetition Repeating{Facts};
-  /// One guard is for all forwards of a loop.
-  std::set<LoopID> Seen;
+  /// Modules that are asked for something beside running.
+  std::set<PlaceID> Asked;
+  /// One guard is for all forwards of a module in a loop.
+  std::set<std::pair<LoopID, PlaceID>> Seen;
 };
 
 } // namespace

@@ -259,6 +259,7 @@ void FactsBuilder::leaveModeGuard(const VarDecl *V, const Stmt *At) {
 void FactsBuilder::noteCall(const CallSite &C, const FunctionDecl *Callee) {
   GradientEvent &E = gradient(GradientKind::Call, NoPlace, C.E);
   Out.Blocks[Cur].Facts.back().Callee = Callee;
+  E.Module = C.ObjectPlace;
   for (const Expr *Arg : C.Args)
     E.Operands.push_back(valueOf(Arg));
 }

@@ -25,7 +25,7 @@ enum class GradientKind {
   Evaluate, ///< the module Module is to be evaluated
   Train,
   Thread, ///< the fact's Callee runs on another thread
-  Call,   ///< the fact's Callee is called with the modules Operands
+  Call,   ///< the fact's Callee is called on Module, with the modules Operands
 };
 
 /// Of a thread, at a point. Inherited: as the caller has it.

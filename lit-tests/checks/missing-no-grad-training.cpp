@@ -161,6 +161,23 @@ void matched(Far net, Far critic, torch::optim::SGD &optimizer, int n) {
     optimizer.step();
   }
 }
+// A criterion of which nothing is known walks back what it is given, alone.
+struct Criterion {
+  torch::Tensor operator()(torch::Tensor a, torch::Tensor b);
+};
+void judged(Far net, Far critic, torch::optim::SGD &optimizer, int n, Criterion criterion) {
+  torch::Tensor real, made;
+  for (int i = 0; i < n; ++i) {
+    auto x = batch();
+    made = critic->forward(net->forward(x)).view({-1});
+    real = critic->forward(x).view({-1}).detach();
+    // CHECK-MESSAGES: :[[@LINE-1]]:20: warning: nothing walks back the graph that 'critic' records here; run it under a 'torch::NoGradGuard' [tensorscope-missing-no-grad]
+    auto loss = criterion(made - real.mean(), torch::ones({4}));
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}
 // What came out of the training is tried once.
 void tried(Net net, torch::optim::SGD &optimizer, int n) {
   log_value(net->forward(batch()).mean().item<double>());
@@ -184,4 +201,32 @@ torch::Tensor lastStep(Net net, torch::optim::SGD &optimizer, int n) {
   net->forward(batch()).mean().backward();
   optimizer.step();
   return net->forward(batch());
+}
+// An evaluated network in the midst of training; each module is told.
+void perceived(Net net, Far features, Far others, torch::optim::SGD &optimizer, int n) {
+  features->eval();
+  others->eval();
+  for (int i = 0; i < n; ++i) {
+    auto x = batch();
+    auto made = features->forward(net->forward(x));
+    auto wanted = features->forward(x).detach();
+    // CHECK-MESSAGES: :[[@LINE-1]]:29: warning: nothing walks back the graph that 'features' records here; run it under a 'torch::NoGradGuard' [tensorscope-missing-no-grad]
+    auto also = others->forward(x).detach();
+    // CHECK-MESSAGES: :[[@LINE-1]]:25: warning: nothing walks back the graph that 'others' records here; run it under a 'torch::NoGradGuard' [tensorscope-missing-no-grad]
+    auto loss = torch::mse_loss(made, wanted + also);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+}
+void twoEvaluated(Net encoder, Net decoder, int n) {
+  encoder->eval();
+  decoder->eval();
+  for (int i = 0; i < n; ++i) {
+    auto code = encoder->forward(batch());
+    // CHECK-MESSAGES: :[[@LINE-1]]:26: warning: 'encoder' is evaluated with gradients on: {{.*}} [tensorscope-missing-no-grad]
+    auto image = decoder->forward(code);
+    // CHECK-MESSAGES: :[[@LINE-1]]:27: warning: 'decoder' is evaluated with gradients on: {{.*}} [tensorscope-missing-no-grad]
+    log_value(decoder->forward(image).mean().item<double>());
+  }
 }
