@@ -138,9 +138,17 @@ static bool isMovedFromOthers(const Expr *E) {
          (Ref && Ref->getDecl()->getType()->isReferenceType());
 }
 
-/// An assignment to an rvalue is a copy into its tensor.
+/// An assignment to an rvalue is a copy into its tensor. What is copied as it
+/// is may well be data; what an operator computes here may have a graph.
 void FactsBuilder::takeInMoved(const CallSite &C, PlaceID Value) {
-  if (Value == NoPlace || !isMovedFromOthers(C.Object))
+  const auto *Call = C.Args.empty()
+                         ? nullptr
+                         : dyn_cast<CallExpr>(stripWrappers(C.Args[0]));
+  const FunctionDecl *Operator = Call ? Call->getDirectCallee() : nullptr;
+  const FunctionModel *M = Operator ? Unit.Api.find(Operator) : nullptr;
+  if (Value == NoPlace || !M || M->Result != ResultKind::New ||
+      Unit.Api.gradients(Operator) != GradientRole::Operator ||
+      !isMovedFromOthers(C.Object))
     return;
   constexpr unsigned Index = 900;
   PlaceID To =

@@ -288,7 +288,6 @@ void GrowthQuery::visitCopy(const Fact &Made, const GradientEvent &E,
     return;
   for (PlaceID Value : E.Operands)
     for (const GradientAtom &A : Flow.reachable(S, Value)) {
-      // What is copied as it is may well be data.
       bool IsComputed = A.Kind == GradientAtomKind::Graph ||
                         A.Kind == GradientAtomKind::Symbolic ||
                         A.Kind == GradientAtomKind::Unknown;

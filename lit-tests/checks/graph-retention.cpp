@@ -258,4 +258,10 @@ void copiedIntoOwn(const torch::Tensor &a, const torch::Tensor &b) {
   std::move(loss) = torch::mse_loss(a, b);
   log_value(loss.item<double>());
 }
+torch::Tensor madeElsewhere();
+void copiedAsItIs(torch::Tensor *out, const torch::Tensor &in) {
+  std::move(*out) = in;
+  std::move(*out) = in.to(torch::kFloat);
+  std::move(*out) = madeElsewhere();
+}
 void copiedConstants(torch::Tensor *out) { std::move(*out) = torch::zeros({4}); }
