@@ -110,6 +110,8 @@ private:
   void handOver(const Call &C);
   void useAll(const Call &C, bool OnlyArrayRefs = false);
   void collect(const Call &C);
+  void add(PlaceID To, clang::QualType T, const clang::Expr *Value,
+           const clang::Expr *At);
   void insert(const Call &C);
   const clang::Expr *argument(const Call &C, int Index) const;
   bool isOwningDeleter(const Call &C) const;

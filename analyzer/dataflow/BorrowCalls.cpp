@@ -257,10 +257,24 @@ void BorrowBuilder::insert(const Call &C) {
     if (!Types.mayBorrow(Arg->getType()))
       continue;
     if (P != NoPlace)
-      copy(P, valueOf(Arg), C.E, /*IsWeak=*/true);
+      add(P, C.Object->getType(), Arg, C.E);
     else
       on(BorrowKind::Keep, valueOf(Arg), C.E);
   }
+}
+
+/// \p Value becomes a part of the object at \p To, of type \p T, which a
+/// library makes.
+void BorrowBuilder::add(PlaceID To, QualType T, const Expr *Value,
+                        const Expr *At) {
+  PlaceID From = valueOf(Value);
+  if (To == NoPlace || To == From)
+    return;
+  copy(To, From, At, /*IsWeak=*/true);
+  QualType Given = Value->getType();
+  Out.Blocks[Cur].Facts.back().KeepsNoView =
+      (Types.isArrayRef(Given) || Given->isPointerType()) &&
+      !Types.mayKeepView(T);
 }
 
 /// The result is made of all arguments.
@@ -269,7 +283,7 @@ void BorrowBuilder::collect(const Call &C) {
   emit(BorrowKind::Reset, C.E).Dst = Temp;
   auto Add = [&](const Expr *Arg) {
     if (Arg && Types.mayBorrow(Arg->getType()))
-      copy(Temp, valueOf(Arg), C.E, /*IsWeak=*/true);
+      add(Temp, C.E->getType(), Arg, C.E);
   };
   Add(C.Object);
   for (const Expr *Arg : C.Args)

@@ -179,7 +179,13 @@ void BorrowBuilder::resultOf(MemoryKind Kind, const Expr *From,
     // A view of a view, an iterator, a container of tensors.
     if (From) {
       PlaceID Temp = Objects[C.E] = temporary(C.E);
-      copy(Temp, valueOf(From), C.E);
+      if (Types.isArrayRef(From->getType()) &&
+          !Types.mayKeepView(C.E->getType())) {
+        emit(BorrowKind::Reset, C.E).Dst = Temp;
+        add(Temp, C.E->getType(), From, C.E);
+      } else {
+        copy(Temp, valueOf(From), C.E);
+      }
     }
     return;
   }

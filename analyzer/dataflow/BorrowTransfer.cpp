@@ -110,6 +110,9 @@ void BorrowFlow::copy(BorrowState &S, const BorrowFact &F) {
     BorrowValue V;
     for (PlaceID Source : F.Sources)
       V.join(Source == NoPlace ? valueAt(S, NoPlace) : deepValueAt(S, Source));
+    // But for what the tensors are over that it leads to.
+    if (F.KeepsNoView)
+      llvm::erase_if(V.Loans, [](const Loan &L) { return !L.IsBlob; });
     set(S, F.Dst, std::move(V), F, F.IsWeak);
     return;
   }

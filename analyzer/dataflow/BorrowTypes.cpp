@@ -92,6 +92,35 @@ bool BorrowTypes::recordMayBorrow(const CXXRecordDecl *RD, QualType T) {
          });
 }
 
+bool BorrowTypes::mayKeepView(QualType T) {
+  if (T.isNull())
+    return true;
+  T = T.getNonReferenceType();
+  if (const Type *Element = T->getArrayElementTypeNoTypeQual())
+    return mayKeepView(QualType(Element, 0));
+  const CXXRecordDecl *RD = T->getAsCXXRecordDecl();
+  if (!RD)
+    return mayBorrow(T);
+  MemoryRole Role = role(T);
+  if (Role == MemoryRole::View || RD->isLambda())
+    return true;
+  if (Role == MemoryRole::Shared)
+    return false;
+  if (!isLibraryDecl(RD, RD->getASTContext().getSourceManager()))
+    return mayBorrow(T);
+  auto MayArgument = [&](const TemplateArgument &A) {
+    return A.getKind() == TemplateArgument::Type && mayKeepView(A.getAsType());
+  };
+  const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(RD);
+  return Spec && llvm::any_of(Spec->getTemplateArgs().asArray(),
+                              [&](const TemplateArgument &A) {
+                                return A.getKind() == TemplateArgument::Pack
+                                           ? llvm::any_of(A.pack_elements(),
+                                                          MayArgument)
+                                           : MayArgument(A);
+                              });
+}
+
 const MemoryModel *BorrowTypes::memory(const FunctionDecl *F) {
   F = F->getCanonicalDecl();
   auto [It, IsNew] = Functions.try_emplace(F, nullptr);

@@ -21,6 +21,10 @@ public:
   /// True for what may point into memory that it does not own, or share it: a
   /// pointer, a tensor, a view, and what has one of them in it.
   bool mayBorrow(clang::QualType T);
+  /// True for what may keep a pointer or a view that it is made of: those, and
+  /// what has one of them in it. What a library makes of array references keeps
+  /// none, unless its type says so.
+  bool mayKeepView(clang::QualType T);
   /// An array reference of LibTorch's.
   bool isArrayRef(clang::QualType T);
 

@@ -95,6 +95,8 @@ struct BorrowFact {
   LenderID Shape = NoLender;
   /// Adds to what Dst is.
   bool IsWeak = false;
+  /// Copy: Dst keeps no pointer and no view, only tensors that one leads to.
+  bool KeepsNoView = false;
   /// Realloc, Resize: the elements may stay where they are.
   bool IsMay = false;
   /// Wrap: the elements lie in order. View, MayView: they do where those of Src

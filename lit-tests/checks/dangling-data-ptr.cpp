@@ -292,6 +292,47 @@ int64_t listThatIsCopied(int64_t n) {
   return s[0];
 }
 
+// What LibTorch makes of a list keeps tensors and numbers, and no reference to the list.
+struct KeptMesh {
+  std::vector<torch::Tensor> parts;
+};
+torch::Tensor madeOfLists(const torch::Tensor &x) {
+  torch::data::transforms::Normalize<> normalize({0.4, 0.5}, {0.2, 0.3});
+  auto named = torch::meshgrid({x, x});
+  std::vector<torch::Tensor> parts = torch::meshgrid({x, x * 2});
+  std::vector<torch::Tensor> more;
+  more = torch::meshgrid({x, x});
+  KeptMesh kept{torch::meshgrid({x})};
+  return normalize(parts[1] + named[0] + more[0] + kept.parts[0]);
+}
+std::vector<torch::Tensor> meshReturned(const torch::Tensor &x) {
+  auto parts = torch::meshgrid({x, x});
+  return parts;
+}
+// Nor of the tensors that a reference leads to.
+std::vector<torch::Tensor> copiedFromAReference(const torch::Tensor &x) {
+  std::vector<torch::Tensor> named{x, x};
+  at::TensorList list = named;
+  std::vector<torch::Tensor> copies(list.begin(), list.end());
+  copies.insert(copies.end(), list.begin(), list.end());
+  return copies;
+}
+std::vector<torch::Tensor> copiedAtOnce(const torch::Tensor &x) {
+  std::vector<torch::Tensor> named{x, x};
+  return at::TensorList(named).vec();
+}
+static std::vector<torch::Tensor> copiedByACallee(at::TensorList list) { return {list.begin(), list.end()}; }
+torch::Tensor throughACallee(const torch::Tensor &x) {
+  auto copies = copiedByACallee({x, x});
+  return copies[0];
+}
+// A pair with a reference in it keeps that.
+int64_t pairOfAReference(int64_t n) {
+  auto both = std::make_pair(at::IntArrayRef({n, n}), 1);
+  // CHECK-MESSAGES: :[[@LINE-1]]:30: warning: 'both.first' views a temporary, which is gone at the end of this statement; keep a 'std::vector' [tensorscope-dangling-data-ptr]
+  return both.first[0];
+}
+
 // Nothing is read.
 void unused(const torch::Tensor &x) {
   auto p = (x * 2).data_ptr<float>();

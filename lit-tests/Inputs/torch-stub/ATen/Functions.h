@@ -73,6 +73,7 @@ Tensor max(const Tensor& self);
 Tensor maximum(const Tensor& self, const Tensor& other);
 Tensor cat(const ITensorListRef& tensors, int64_t dim = 0);
 Tensor stack(TensorList tensors, int64_t dim = 0);
+std::vector<Tensor> meshgrid(TensorList tensors);
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt);
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement = false,

@@ -28,6 +28,12 @@ using TensorExample = Example<at::Tensor, example::NoTarget>;
 namespace transforms {
 template <typename ExampleType = Example<>>
 struct Stack {};
+template <typename Target = at::Tensor>
+struct Normalize {
+  Normalize(at::ArrayRef<double> mean, at::ArrayRef<double> stddev);
+  at::Tensor operator()(at::Tensor input);
+  at::Tensor mean, stddev;
+};
 }  // namespace transforms
 
 namespace datasets {
