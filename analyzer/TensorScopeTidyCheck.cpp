@@ -76,6 +76,7 @@ TensorScopeTidyCheck::TensorScopeTidyCheck(
       Scopes(Options.getLocalOrGlobal("Scopes", ScopesMode::Auto)),
       SmallLoopBound(Options.getLocalOrGlobal(
           "SmallLoopBound", AnalyzerOptions().SmallLoopBound)),
+      Advice(Options.getLocalOrGlobal("Advice", "false") == "true"),
       Models(Options.getLocalOrGlobal("Models", "").str()) {
   if (ownsLoopOptions()) {
     Analysis->Options.Scopes = Scopes;
@@ -95,6 +96,8 @@ void TensorScopeTidyCheck::storeOptions(
     Options.store(Opts, "Scopes", Scopes);
     Options.store(Opts, "SmallLoopBound", SmallLoopBound);
   }
+  if (ownsAdvice())
+    Options.store(Opts, "Advice", Advice ? "true" : "false");
   Options.store(Opts, "Models", Models);
 }
 
@@ -125,7 +128,7 @@ void TensorScopeTidyCheck::check(const MatchFinder::MatchResult &Result) {
   };
   for (const Diagnostic &Found :
        Analysis->resultFor(*Result.Context, IsEnabled, Problem).Diagnostics)
-    if (Found.Rule == Rule)
+    if (Found.Rule == Rule && (Advice || !ownsAdvice() || Found.Level < 2))
       report(Found);
 }
 

@@ -72,6 +72,11 @@ public:
 private:
   /// `Scopes` and `SmallLoopBound` are options of one rule alone.
   bool ownsLoopOptions() const { return Rule == "unscoped-loop"; }
+  /// Rules that know findings of level 2 besides certain ones: clang-tidy has
+  /// no levels, so these are asked for.
+  bool ownsAdvice() const {
+    return Rule == "dangling-data-ptr" || Rule == "raw-handle-leak";
+  }
   void report(const Diagnostic &Found);
 
   const clang::tidy::ClangTidyContext &TidyContext;
@@ -79,6 +84,7 @@ private:
   std::shared_ptr<SharedAnalysis> Analysis;
   ScopesMode Scopes;
   unsigned SmallLoopBound;
+  bool Advice;
   std::string Models;
 };
 

@@ -50,8 +50,10 @@ FlowFinding danglingFinding(const BorrowFinding &B) {
   if (B.Ended || B.How == DanglingKind::Used)
     F.Steps.push_back(
         {endStep(B.End), B.Ended ? locationOf(B.Ended) : F.Loc, B.Through});
+  F.Level = B.How == DanglingKind::GivenOut ? 2 : 0;
   FlowStepKind Last = B.How == DanglingKind::Used ? FlowStepKind::Used
-                      : B.How == DanglingKind::Returned
+                      : B.How == DanglingKind::Returned ||
+                              B.How == DanglingKind::GivenOut
                           ? FlowStepKind::Returned
                           : FlowStepKind::Stored;
   F.Steps.push_back({Last, locationOf(B.Used), ""});

@@ -27,6 +27,11 @@ Diagnostic describeDanglingDataPtr(const FlowFinding &F) {
   std::string Points = IsView ? " views " : " points into ";
   std::string Owner =
       quoted(F.Holder, IsView ? "a temporary" : "a temporary tensor");
+  if (F.Level == 2)
+    return makeDiagnostic(F, "the result points into " + quoted(F.Holder, "") +
+                                 ", which is gone after the call where the "
+                                 "caller gives a temporary; take a named "
+                                 "tensor ('Tensor &'), or give out a copy");
   std::string Copied =
       F.Remedy.empty() ? "" : ", where '" + F.Remedy + "' makes a copy";
   FlowStepKind Last = F.Steps.back().Kind;

@@ -20,6 +20,7 @@ enum class DanglingKind {
   Used,     ///< used after the end
   Returned, ///< returned, and the memory ends with the function
   Stored,   ///< kept where it outlives the memory
+  GivenOut, ///< returned; a caller's temporary tensor ends with its statement
 };
 
 struct BorrowFinding {

@@ -28,6 +28,8 @@ private:
                 llvm::ArrayRef<BorrowState> Before);
   void checkReturn(unsigned Block, const BorrowFact &Return,
                    llvm::ArrayRef<BorrowState> Before);
+  void checkGivenOut(const BorrowFact &Return,
+                     llvm::ArrayRef<BorrowState> Before);
   bool endsAlways(unsigned Count, const Loan &L, unsigned Block,
                   llvm::ArrayRef<BorrowState> Before);
   void checkStores(const BorrowFact &Leave, llvm::ArrayRef<BorrowState> Before);
@@ -310,6 +312,61 @@ void DanglingQuery::checkReturn(unsigned Block, const BorrowFact &Return,
   }
 }
 
+/// `const Tensor &`: a temporary may be given.
+static bool takesTemporary(const ValueDecl *Param, BorrowTypes &Types) {
+  QualType T = Param->getType();
+  return isa<ParmVarDecl>(Param) && T->isLValueReferenceType() &&
+         T->getPointeeType().isConstQualified() &&
+         Types.role(T) == MemoryRole::Shared;
+}
+
+/// Another function of that name is deleted: for temporaries, most likely.
+static bool refusesTemporaries(const FunctionDecl *F) {
+  return llvm::any_of(
+      F->getDeclContext()->getRedeclContext()->lookup(F->getDeclName()),
+      [](const NamedDecl *Other) {
+        const auto *Overload =
+            dyn_cast<FunctionDecl>(Other->getUnderlyingDecl());
+        return Overload && Overload->isDeleted();
+      });
+}
+
+/// What callers in other files get points into a tensor that they gave, and
+/// does not hold it. Callers in this file are looked at themselves.
+void DanglingQuery::checkGivenOut(const BorrowFact &Return,
+                                  llvm::ArrayRef<BorrowState> Before) {
+  const FunctionDecl *F = Facts.Function;
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (!F->isExternallyVisible() || (Method && Method->getParent()->isLambda()))
+    return;
+  std::optional<Loan> Found;
+  for (const BorrowState &S : Before) {
+    BorrowValue V = Flow.deepValueAt(S, Return.Src);
+    bool HoldsElements = llvm::any_of(V.Holds, [&](LenderID R) {
+      return Facts.Lenders[R].Kind != LenderKind::Shape;
+    });
+    if (V.IsUnknown || V.Loans.size() != 1 || HoldsElements)
+      return;
+    const Loan &L = V.Loans.front();
+    const Lender &R = Facts.Lenders[L.Lender];
+    if (L.Ended || L.IsUnsure || R.Kind != LenderKind::InitialData ||
+        (Found && Found->Lender != L.Lender))
+      return;
+    Found = L;
+  }
+  const PlaceInfo *Given =
+      Found ? &Facts.Places[Facts.Lenders[Found->Lender].Place] : nullptr;
+  if (!Given || Given->Kind != PlaceKind::Variable ||
+      !takesTemporary(static_cast<const ValueDecl *>(Given->Key), Types) ||
+      refusesTemporaries(F))
+    return;
+  BorrowFinding Advice = make(*Found, Return.Src, Return.At);
+  Advice.Borrower = BorrowerKind::Pointer;
+  Advice.How = DanglingKind::GivenOut;
+  Advice.IsMaybe = true;
+  add(std::move(Advice), *Found);
+}
+
 void DanglingQuery::checkStores(const BorrowFact &Leave,
                                 llvm::ArrayRef<BorrowState> Before) {
   std::map<std::pair<PlaceID, const BorrowFact *>,
@@ -358,12 +415,14 @@ void DanglingQuery::run() {
       BlockOf[&F] = B;
   Flow.forEachFact([&](unsigned Block, const BorrowFact &F,
                        llvm::ArrayRef<BorrowState> Before) {
-    if (F.Kind == BorrowKind::Use)
+    if (F.Kind == BorrowKind::Use) {
       checkUse(Block, F, Before);
-    else if (F.Kind == BorrowKind::Return)
+    } else if (F.Kind == BorrowKind::Return) {
       checkReturn(Block, F, Before);
-    else if (F.Kind == BorrowKind::Leave)
+      checkGivenOut(F, Before);
+    } else if (F.Kind == BorrowKind::Leave) {
       checkStores(F, Before);
+    }
   });
 }
 
