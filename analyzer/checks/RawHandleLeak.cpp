@@ -101,14 +101,13 @@ private:
       return;
     }
     FlowFinding F;
-    F.Loc = locationOf(L.Wrapped ? L.Wrapped->At : S.Made->At);
+    const Fact *Wrapped = L.Wrapped && !L.Wrapped->Value ? L.Wrapped : nullptr;
+    F.Loc = locationOf(Wrapped ? Wrapped->At : S.Made->At);
     F.Subject = S.Name != NoPlace ? nameOf(S.Name) : "";
     F.Holder = makerOf(*S.Made);
-    F.Remedy = L.Wrapped                     ? "wrap"
-               : isa<CXXNewExpr>(S.Made->At) ? "new"
-                                             : "call";
+    F.Remedy = Wrapped ? "wrap" : isa<CXXNewExpr>(S.Made->At) ? "new" : "call";
     F.IsMaybe = !S.Ends.empty();
-    if (L.Wrapped)
+    if (Wrapped)
       F.Steps.push_back({FlowStepKind::Acquired, locationOf(S.Made->At), ""});
     bool IsThrown = isa_and_nonnull<CXXThrowExpr>(L.By->At);
     F.Steps.push_back(
@@ -147,6 +146,8 @@ private:
   }
 
   void visitGiveBack(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
+    if (F.Src == NoPlace)
+      return;
     if (const Fact *By = freedBy(F.Src, Before, F, /*WithTaken=*/true)) {
       report(F, By->Kind == FactKind::GiveAway ? "owned" : "twice",
              stepOf(*By));

@@ -58,12 +58,12 @@ enum class FactKind {
 
   // Raw pointers that own; only OwnershipFlow.h looks at these.
   Acquire,       ///< Dst, a pointer, is the owner of Storage
-  GiveBack,      ///< what the pointer Src owns is freed
+  GiveBack,      ///< what the pointer Src owns is freed; not known if NoPlace
   GiveAway,      ///< somebody else may own what Src owns
   PointAt,       ///< Dst points to what Src points to; not known if NoPlace
   PointNowhere,  ///< Dst is a null pointer
   LookInto,      ///< what Src points to is looked at
-  WrapMemory,    ///< a tensor is put on the memory Src, and won't free it
+  WrapMemory,    ///< a tensor is put on (Value: a copy made of) the memory Src
   ReturnOwner,   ///< Src is the result; not known if NoPlace
   StoreOwner,    ///< what the parameter Dst points to is set to Src
   NoteOutcome,   ///< Variable is set (Value: not set) where the call At failed

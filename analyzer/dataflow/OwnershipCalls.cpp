@@ -88,10 +88,24 @@ static bool isOwnerOfPointer(const CXXConstructExpr *E) {
           Name == "torch::aot_inductor::RAIIAtenTensorHandle");
 }
 
+/// A string or a vector of what a pointer leads to: it has a copy of it.
+static bool copiesMemory(const CXXConstructExpr *E) {
+  std::string Name = qualifiedName(E->getConstructor()->getParent());
+  return Name == "std::basic_string" || Name == "std::vector";
+}
+
 void FactsBuilder::followConstruction(const CXXConstructExpr *E) {
   PointerUse Use = E->getNumArgs() ? pointerIn(E->getArg(0)) : PointerUse();
   if (Use.Form == PointerForm::Value && isOwnerOfPointer(E)) {
     emitOwner(FactKind::GiveAway, Use.Place, E).Value = true;
+    return;
+  }
+  if (copiesMemory(E)) {
+    for (const Expr *Arg : E->arguments())
+      if (PointerUse Part = pointerIn(Arg); Part.Form == PointerForm::Value)
+        emitOwner(FactKind::WrapMemory, Part.Place, E).Value = true;
+      else
+        giveAwayAll(Arg, E);
     return;
   }
   giveAwayChildren(E);
@@ -161,6 +175,18 @@ static bool describesPointers(const FunctionModel &M) {
   });
 }
 
+static QualType paramType(const CallExpr *E, unsigned Number) {
+  const FunctionDecl *F = E->getDirectCallee();
+  return F && Number < F->getNumParams() ? F->getParamDecl(Number)->getType()
+                                         : QualType();
+}
+
+/// A function of a library that writes to memory, and keeps no pointer to it.
+static bool onlyWrites(const FunctionDecl *F, UnitContext &Unit) {
+  return Unit.Api.streams(F).Role == StreamRole::WriteMemory &&
+         isLibraryDecl(F, Unit.Ctx.getSourceManager());
+}
+
 void FactsBuilder::followCall(const CallExpr *E) {
   llvm::SmallVector<const Expr *, 8> Args(E->arg_begin(), E->arg_end());
   const FunctionDecl *F = E->getDirectCallee();
@@ -176,6 +202,11 @@ void FactsBuilder::followCall(const CallExpr *E) {
         M = Unit.Api.find(Field);
   if (M && describesPointers(*M)) {
     followModelled(*M, E, Args);
+    return;
+  }
+  if (F && onlyWrites(F, Unit)) {
+    for (unsigned I = 0; I < Args.size(); ++I)
+      lend(Args[I], paramType(E, I), /*IsLibrary=*/true, E);
     return;
   }
   if (F && !M && !isa<CXXOperatorCallExpr>(E)) {
@@ -240,12 +271,6 @@ void FactsBuilder::lend(const Expr *Arg, QualType Param, bool IsLibrary,
   }
 }
 
-static QualType paramType(const CallExpr *E, unsigned Number) {
-  const FunctionDecl *F = E->getDirectCallee();
-  return F && Number < F->getNumParams() ? F->getParamDecl(Number)->getType()
-                                         : QualType();
-}
-
 /// A callable that frees the memory of a tensor is given, too.
 static bool hasDeleter(llvm::ArrayRef<const Expr *> Args) {
   return llvm::any_of(Args, [](const Expr *Arg) {
@@ -274,6 +299,9 @@ void FactsBuilder::followModelled(const FunctionModel &M, const CallExpr *E,
       acquireInto(Args[I], E, I + 1);
     else if (X && X->Kind == EffectKind::GiveBack && IsValue)
       emitOwner(FactKind::GiveBack, Use.Place, E).Callee = F;
+    else if (X && X->Kind == EffectKind::GiveBack &&
+             Use.Form == PointerForm::None)
+      emitOwner(FactKind::GiveBack, NoPlace, E).Callee = F;
     else if (X && X->Kind == EffectKind::Take && IsValue)
       emitOwner(FactKind::GiveAway, Use.Place, E).Value = true;
     else if (X &&

@@ -173,7 +173,7 @@ void FactsBuilder::followOwners(const Stmt *S) {
     setPointer(List, PointerForm::List, NoPlace);
   else if (const auto *Delete = dyn_cast<CXXDeleteExpr>(S)) {
     PointerUse Use = pointerIn(Delete->getArgument());
-    if (Use.Form == PointerForm::Value)
+    if (Use.Form == PointerForm::Value || Use.Form == PointerForm::None)
       emitOwner(FactKind::GiveBack, Use.Place, Delete);
   } else if (const auto *Declaration = dyn_cast<DeclStmt>(S)) {
     for (const Decl *D : Declaration->decls())
@@ -266,6 +266,14 @@ void FactsBuilder::followBinary(const BinaryOperator *E) {
     if (Right.Form != PointerForm::None)
       setPointer(E, Right.Form, Right.Place);
     return;
+  }
+  // `p + n` leads to where `p` does.
+  if (E->isAdditiveOp() && E->getType()->isPointerType()) {
+    const PointerUse &From = Left.Form == PointerForm::Value ? Left : Right;
+    if (From.Form == PointerForm::Value) {
+      setPointer(E, PointerForm::Value, From.Place);
+      return;
+    }
   }
   if (E->getOpcode() != BO_Assign) {
     giveAwayChildren(E);

@@ -197,6 +197,14 @@ void OwnershipFlow::setDuty(OwnershipState &S, PlaceID P, Duty Is,
   It->second.Where = Where;
 }
 
+/// Something is freed, such as `t.data_ptr()`: it may be any memory that a
+/// tensor was put on.
+void OwnershipFlow::freeUnknown(OwnershipState &S) {
+  for (auto &[Thing, What] : S.Things)
+    if (What.Wrapped && What.Is == Duty::Owed)
+      What = OwnedThing();
+}
+
 /// The call did not make what it was to make, or it did.
 void OwnershipFlow::settle(OwnershipState &S, const Stmt *Call, bool Failed,
                            bool IsCertain) {
@@ -262,8 +270,7 @@ void OwnershipFlow::leave(OwnershipState &S, const Fact &F) {
     lose(S, Thing, F);
 }
 
-/// A function of LibTorch, which throws where its arguments don't fit.
-static bool throwsItself(const Fact &F) {
+bool throwsItself(const Fact &F) {
   const auto *Call = dyn_cast_or_null<CallExpr>(F.At);
   const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
   const DeclContext *Outer = Callee ? Callee->getDeclContext() : nullptr;
@@ -283,7 +290,10 @@ bool OwnershipFlow::transfer(OwnershipState &S, const Fact &F) {
     acquire(S, F);
     return true;
   case FactKind::GiveBack:
-    setDuty(S, F.Src, Duty::Done, &F);
+    if (F.Src == NoPlace || S.pointee(F.Src) == UnknownStorage)
+      freeUnknown(S);
+    else
+      setDuty(S, F.Src, Duty::Done, &F);
     return true;
   case FactKind::GiveAway:
     if (F.Value) {
@@ -303,7 +313,8 @@ bool OwnershipFlow::transfer(OwnershipState &S, const Fact &F) {
     point(S, F.Dst, NullPointee, F);
     return true;
   case FactKind::WrapMemory:
-    if (auto It = S.Things.find(S.pointee(F.Src)); It != S.Things.end())
+    if (auto It = S.Things.find(S.pointee(F.Src));
+        It != S.Things.end() && !(F.Value && It->second.Wrapped))
       It->second.Wrapped = &F;
     return true;
   case FactKind::NoteOutcome:

@@ -29,7 +29,7 @@ enum class Duty : uint8_t {
 struct OwnedThing {
   Duty Is = Duty::Unknown;
   const Fact *Where = nullptr;
-  /// A tensor was put on this memory.
+  /// A tensor was put on this memory, or something was copied from it.
   const Fact *Wrapped = nullptr;
   /// It is there: no call that may fail was to make it, or a branch asked.
   bool IsSure = false;
@@ -64,7 +64,7 @@ inline constexpr StorageID NullPointee = ~0U;
 /// pointer.
 struct Loss {
   const Fact *By = nullptr;
-  /// Where a tensor was put on it.
+  /// Where a tensor was put on it, or something copied from it.
   const Fact *Wrapped = nullptr;
 };
 
@@ -100,6 +100,7 @@ private:
   void point(OwnershipState &S, PlaceID P, StorageID To, const Fact &By);
   void drop(OwnershipState &S, PlaceID P, const Fact &By);
   void leave(OwnershipState &S, const Fact &F);
+  void freeUnknown(OwnershipState &S);
   void lose(const OwnershipState &S, StorageID Thing, const Fact &By);
   void setDuty(OwnershipState &S, PlaceID P, Duty Is, const Fact *Where);
   bool isHeldElsewhere(const OwnershipState &S, StorageID Thing,
@@ -116,6 +117,10 @@ private:
   std::map<StorageID, Loss> Losses;
   std::map<StorageID, const Fact *> Acquisitions;
 };
+
+/// At a call of a function of LibTorch, which throws where its arguments don't
+/// fit.
+bool throwsItself(const Fact &F);
 
 /// What \p Flow, of a function whose parameters are followed, does to the
 /// pointers of a caller.

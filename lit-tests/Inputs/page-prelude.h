@@ -8,6 +8,8 @@
 #include <torch/torch.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>

@@ -7,6 +7,7 @@
 #include <torch/torch.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -478,6 +479,86 @@ Tensor cloned(int64_t n) {
 }
 Tensor inAVector(std::vector<float> &buffer, int64_t n) {
   return torch::from_blob(buffer.data(), {n});
+}
+// Read from a file, and somebody's afterwards.
+struct Buffers {
+  float *kept = nullptr;
+  ~Buffers() { std::free(kept); }
+};
+void mayKeep(const float *memory);
+Tensor freedAfterReading(std::ifstream &file, int64_t n) {
+  float *raw = static_cast<float *>(std::malloc(n));
+  file.read(reinterpret_cast<char *>(raw), n);
+  Tensor t = torch::from_blob(raw, {n}).clone();
+  std::free(raw);
+  return t;
+}
+Tensor ownedAfterReading(std::ifstream &file, int64_t n) {
+  float *raw = new float[n];
+  file.read(reinterpret_cast<char *>(raw), n);
+  std::unique_ptr<float[]> owner(raw);
+  return torch::from_blob(raw, {n}).clone();
+}
+Tensor storedAfterReading(std::ifstream &file, Buffers &buffers, int64_t n) {
+  float *raw = static_cast<float *>(std::malloc(n));
+  file.read(reinterpret_cast<char *>(raw), n);
+  buffers.kept = raw;
+  return torch::from_blob(raw, {n});
+}
+float *returnedAfterReading(std::ifstream &file, int64_t n, Tensor &out) {
+  float *raw = static_cast<float *>(std::malloc(n));
+  file.read(reinterpret_cast<char *>(raw), n);
+  out = torch::from_blob(raw, {n});
+  return raw;
+}
+Tensor givenToWhom(std::ifstream &file, int64_t n) {
+  float *raw = static_cast<float *>(std::malloc(n));
+  file.read(reinterpret_cast<char *>(raw), n);
+  mayKeep(raw + 1);
+  return torch::from_blob(raw, {n});
+}
+Tensor deletedByTheTensor(std::ifstream &file, int64_t n) {
+  float *raw = static_cast<float *>(std::malloc(n));
+  file.read(reinterpret_cast<char *>(raw), n);
+  return torch::from_blob(raw, {n}, [](void *p) { std::free(p); });
+}
+Tensor freedByItsAddress(int64_t n) {
+  float *raw = static_cast<float *>(std::malloc(n));
+  Tensor t = torch::from_blob(raw, {n});
+  Tensor copy = t.clone();
+  std::free(t.data_ptr());
+  return copy;
+}
+Tensor freedThroughACopy(int64_t n) {
+  float *raw = new float[n];
+  char *text = reinterpret_cast<char *>(raw) + 0;
+  Tensor copy = torch::from_blob(raw, {n}).clone();
+  delete[] reinterpret_cast<float *>(text);
+  return copy;
+}
+Tensor walkedOver(int64_t n) {
+  float *raw = new float[n];
+  for (float *p = raw; p != raw + n; ++p)
+    *p = 1;
+  Tensor copy = torch::from_blob(raw, {n}).clone();
+  delete[] raw;
+  return copy;
+}
+std::string textOf(std::ifstream &file, int64_t n) {
+  char *text = new char[n];
+  file.read(text, n);
+  std::string copy(text, n);
+  delete[] text;
+  return copy;
+}
+std::vector<float *> pointersOf(int64_t n) {
+  float *row = new float[n];
+  std::vector<float *> rows(2, row);
+  return rows;
+}
+std::vector<float *> listOfPointers(int64_t n) {
+  float *row = new float[n];
+  return {row, nullptr};
 }
 int noTensorAtAll(int64_t n) {
   char *text = static_cast<char *>(std::malloc(n));

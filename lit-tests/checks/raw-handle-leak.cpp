@@ -6,9 +6,14 @@
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 using torch::Tensor;
@@ -301,6 +306,40 @@ Tensor onAnArray(int64_t n) {
   return t.clone();
   // CHECK-NOTES: :[[@LINE-1]]:3: note: lost here
 }
+
+// It was filled by functions that keep no pointer.
+Tensor readFromAFile(std::ifstream &file, std::FILE *other, int64_t length) {
+  float *weights = (float *)malloc(length);
+  file.read(reinterpret_cast<char *>(weights), length);
+  fread(weights + 2, 4, 1, other);
+  std::memcpy(weights, weights + 1, 4);
+  std::fill(weights + 1, weights + 2, 0.0f);
+  Tensor t = torch::from_blob(weights, {length / 4});
+  // CHECK-NOTES: :[[@LINE-1]]:14: warning: nobody frees the memory 'weights', {{.*}} [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-7]]:29: note: made here
+  return t * 2;
+  // CHECK-NOTES: :[[@LINE-1]]:3: note: lost here
+}
+Tensor copiedInto(const std::vector<float> &from) {
+  float *buffer = static_cast<float *>(std::calloc(from.size(), sizeof(float)));
+  std::copy(from.begin(), from.end(), buffer);
+  float *second = buffer + 1;
+  second[0] = 1;
+  return torch::from_blob(buffer, {int64_t(from.size())}).sum();
+  // CHECK-NOTES: :[[@LINE-1]]:10: warning: nobody frees the memory 'buffer', {{.*}} [tensorscope-raw-handle-leak]
+  // CHECK-NOTES: :[[@LINE-6]]:40: note: made here
+  // CHECK-NOTES: :[[@LINE-3]]:3: note: lost here
+}
+
+// A text that a name is made of.
+void nameIt(const std::string &name, const Tensor &x);
+void named(int index, const Tensor &x) {
+  char *key = new char[16];
+  // CHECK-NOTES: :[[@LINE-1]]:15: warning: what 'new' makes here for 'key' is never freed; delete it, or hold it in a 'std::unique_ptr' [tensorscope-raw-handle-leak]
+  std::sprintf(key, "layer_%d", index);
+  nameIt(key, x);
+}
+// CHECK-NOTES: :[[@LINE-1]]:1: note: lost here
 
 //===- Contexts of autograd functions ---------------------------------------===//
 
