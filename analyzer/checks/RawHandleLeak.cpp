@@ -9,6 +9,7 @@
 #include "dataflow/OwnershipFlow.h"
 #include "utils/AstUtils.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -22,6 +23,12 @@ struct Story {
   const Fact *Made = nullptr;
   PlaceID Name = NoPlace;         ///< the first variable that points to it
   std::vector<const Fact *> Ends; ///< given back, or given away
+};
+
+/// A thing that a call of LibTorch's would lose by throwing.
+struct Risk {
+  StorageID Thing;
+  const Fact *Thrower;
 };
 
 class OwnershipQuery {
@@ -39,6 +46,8 @@ public:
         visitUse(F, Before);
       else if (F.Kind == FactKind::GiveAway && F.Value)
         visitTaken(F, Before);
+      else if (F.Kind == FactKind::Create && throwsItself(F))
+        visitThrower(F, Before);
       if (F.Kind == FactKind::GiveBack || F.Kind == FactKind::GiveAway ||
           F.Kind == FactKind::ReturnOwner || F.Kind == FactKind::StoreOwner)
         for (const OwnershipState &S : Before)
@@ -55,6 +64,8 @@ public:
     for (const auto &[Statement, Use] : Uses)
       if (!FreedAgain.count(Statement))
         Findings.push_back(Use);
+    if (Findings.empty())
+      visitRisks();
     return std::move(Findings);
   }
 
@@ -182,6 +193,80 @@ private:
       report(F, "taken", stepOf(*By));
   }
 
+  /// What has its only owner in a local pointer here is lost if this throws.
+  void visitThrower(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
+    if (Before.empty() || !mayThrowOut(F))
+      return;
+    for (const auto &[Thing, What] : Before.front().Things)
+      if (isHeldByAll(Thing, Before))
+        Risks.push_back({Thing, &F});
+  }
+
+  bool isHeldByAll(StorageID Thing,
+                   llvm::ArrayRef<OwnershipState> Before) const {
+    return llvm::all_of(Before, [&](const OwnershipState &S) {
+      return S.thing(Thing).Is == Duty::Owed &&
+             llvm::any_of(S.Pointees, [&](const auto &Entry) {
+               return Entry.second == Thing && isVariable(Entry.first);
+             });
+    });
+  }
+
+  /// Nothing in the function catches what \p F throws, and leaving by it does
+  /// not end the program.
+  bool mayThrowOut(const Fact &F) {
+    const FunctionDecl *Function = Facts.Function;
+    const auto *Type = Function->getType()->getAs<FunctionProtoType>();
+    bool EndsProgram =
+        Type && !isUnresolvedExceptionSpec(Type->getExceptionSpecType()) &&
+        Type->isNothrow();
+    if (Function->isMain() || EndsProgram)
+      return false;
+    if (Uncaught.empty()) {
+      llvm::SmallVector<const Stmt *, 16> Todo{Function->getBody()};
+      while (!Todo.empty()) {
+        const Stmt *S = Todo.pop_back_val();
+        if (!S || isa<CXXTryStmt, LambdaExpr>(S))
+          continue;
+        Uncaught.insert(S);
+        Todo.append(S->child_begin(), S->child_end());
+      }
+    }
+    return Uncaught.count(F.At);
+  }
+
+  /// Reports the first of them in the text.
+  void visitRisks() {
+    const Risk *First = nullptr;
+    auto Order = [&](const Risk &R) {
+      return std::pair(Stories[R.Thing].Made->Statement, R.Thrower->Statement);
+    };
+    for (const Risk &R : Risks) {
+      const Story &S = Stories[R.Thing];
+      // What throws may be what takes it.
+      bool IsTaker = llvm::any_of(
+          S.Ends, [&](const Fact *End) { return End->At == R.Thrower->At; });
+      if (S.Made && S.Name != NoPlace && !IsTaker &&
+          (!First || Order(R) < Order(*First)))
+        First = &R;
+    }
+    if (First)
+      reportRisk(*First);
+  }
+
+  void reportRisk(const Risk &R) {
+    const Story &S = Stories[R.Thing];
+    FlowFinding F;
+    F.Loc = locationOf(S.Made->At);
+    F.Subject = nameOf(S.Name);
+    F.Holder = makerOf(*S.Made);
+    F.Remedy = "risk";
+    F.IsMaybe = true;
+    F.Level = 2;
+    F.Steps.push_back({FlowStepKind::MayThrow, locationOf(R.Thrower->At), ""});
+    Findings.push_back(std::move(F));
+  }
+
   void visitUse(const Fact &F, llvm::ArrayRef<OwnershipState> Before) {
     if (const Fact *By = freedBy(F.Src, Before, F, /*WithTaken=*/false))
       Uses.push_back({F.Statement, make(F, "use", stepOf(*By))});
@@ -227,6 +312,8 @@ private:
   /// Uses of what was freed, by the number of their statement.
   std::vector<std::pair<unsigned, FlowFinding>> Uses;
   std::set<unsigned> FreedAgain;
+  std::vector<Risk> Risks;
+  llvm::SmallPtrSet<const Stmt *, 32> Uncaught;
 };
 
 } // namespace

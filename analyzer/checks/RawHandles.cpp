@@ -67,6 +67,11 @@ Diagnostic describeRawHandleLeak(const FlowFinding &F) {
         F, "nobody frees the memory " + (F.Subject.empty() ? "" : Name) +
                ", which this tensor refers to; give 'from_blob' a deleter that "
                "does, or clone the tensor and free the memory");
+  if (What == "risk")
+    return makeDiagnostic(
+        F, "what '" + F.Holder + "' makes here is lost if LibTorch throws "
+               "while " + Name + " alone owns it; hold it in an object that "
+               "frees it");
   std::string Free =
       What == "new" ? "; delete it, or hold it in a 'std::unique_ptr'"
                     : "; free it on every path, or hold it in an object that "

@@ -155,6 +155,8 @@ static std::string noteText(const FlowStep &S) {
     return "lost here";
   case FlowStepKind::Overwritten:
     return "the last pointer to it is set here";
+  case FlowStepKind::MayThrow:
+    return "lost where this throws";
   case FlowStepKind::GivenBack:
     return "freed here" + Through;
   case FlowStepKind::GraphMade:

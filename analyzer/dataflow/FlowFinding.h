@@ -41,6 +41,7 @@ enum class FlowStepKind {
   Lost,
   Overwritten,
   GivenBack,
+  MayThrow,
 
   GraphMade,
   WalkedBack,

@@ -280,6 +280,7 @@ struct Counted : torch::nn::Module {
 };
 void freesItself() {
   auto *c = new Counted;
+  // CHECK-MESSAGES-ADVICE: :[[@LINE-1]]:13: warning: {{.*}} is lost if LibTorch throws {{.*}}
   c->value = torch::ones({4});
   c->unref();
 }
@@ -419,6 +420,7 @@ void anOwnerForEach(const Tensor &x) {
 }
 double freedOnTheWayOut(const Tensor &x, bool fail) {
   auto *copy = new Tensor(x.clone());
+  // CHECK-MESSAGES-ADVICE: :[[@LINE-1]]:16: warning: {{.*}} is lost if LibTorch throws {{.*}}
   if (fail) {
     delete copy;
     return 0;
@@ -473,6 +475,7 @@ Tensor withADeleter(int64_t n) {
 }
 Tensor cloned(int64_t n) {
   float *raw = new float[n];
+  // CHECK-MESSAGES-ADVICE: :[[@LINE-1]]:16: warning: {{.*}} is lost if LibTorch throws {{.*}}
   Tensor t = torch::from_blob(raw, {n}).clone();
   delete[] raw;
   return t;
@@ -488,6 +491,7 @@ struct Buffers {
 void mayKeep(const float *memory);
 Tensor freedAfterReading(std::ifstream &file, int64_t n) {
   float *raw = static_cast<float *>(std::malloc(n));
+  // CHECK-MESSAGES-ADVICE: :[[@LINE-1]]:37: warning: {{.*}} is lost if LibTorch throws {{.*}}
   file.read(reinterpret_cast<char *>(raw), n);
   Tensor t = torch::from_blob(raw, {n}).clone();
   std::free(raw);
@@ -507,6 +511,7 @@ Tensor storedAfterReading(std::ifstream &file, Buffers &buffers, int64_t n) {
 }
 float *returnedAfterReading(std::ifstream &file, int64_t n, Tensor &out) {
   float *raw = static_cast<float *>(std::malloc(n));
+  // CHECK-MESSAGES-ADVICE: :[[@LINE-1]]:37: warning: {{.*}} is lost if LibTorch throws {{.*}}
   file.read(reinterpret_cast<char *>(raw), n);
   out = torch::from_blob(raw, {n});
   return raw;
@@ -524,6 +529,7 @@ Tensor deletedByTheTensor(std::ifstream &file, int64_t n) {
 }
 Tensor freedByItsAddress(int64_t n) {
   float *raw = static_cast<float *>(std::malloc(n));
+  // CHECK-MESSAGES-ADVICE: :[[@LINE-1]]:37: warning: {{.*}} is lost if LibTorch throws {{.*}}
   Tensor t = torch::from_blob(raw, {n});
   Tensor copy = t.clone();
   std::free(t.data_ptr());
@@ -531,6 +537,7 @@ Tensor freedByItsAddress(int64_t n) {
 }
 Tensor freedThroughACopy(int64_t n) {
   float *raw = new float[n];
+  // CHECK-MESSAGES-ADVICE: :[[@LINE-1]]:16: warning: {{.*}} is lost if LibTorch throws {{.*}}
   char *text = reinterpret_cast<char *>(raw) + 0;
   Tensor copy = torch::from_blob(raw, {n}).clone();
   delete[] reinterpret_cast<float *>(text);
