@@ -36,6 +36,15 @@ static std::string calledName(const Stmt *At) {
   return F ? F->getNameAsString() : "";
 }
 
+/// Of an object that frees something, callers expect that it has its memory.
+static bool givesOwner(const BorrowFinding &B) {
+  const auto *Return = dyn_cast_or_null<ReturnStmt>(B.Used);
+  const Expr *Value = Return ? Return->getRetValue() : nullptr;
+  const CXXRecordDecl *Class =
+      Value ? Value->getType()->getAsCXXRecordDecl() : nullptr;
+  return Class && Class->hasDefinition() && !Class->hasTrivialDestructor();
+}
+
 FlowFinding danglingFinding(const BorrowFinding &B) {
   FlowFinding F;
   F.Loc = locationOf(B.At);
@@ -50,7 +59,8 @@ FlowFinding danglingFinding(const BorrowFinding &B) {
   if (B.Ended || B.How == DanglingKind::Used)
     F.Steps.push_back(
         {endStep(B.End), B.Ended ? locationOf(B.Ended) : F.Loc, B.Through});
-  F.Level = B.How == DanglingKind::GivenOut ? 2 : 0;
+  F.Form = unsigned(B.How);
+  F.Level = B.How != DanglingKind::GivenOut ? 0 : givesOwner(B) ? 1 : 2;
   FlowStepKind Last = B.How == DanglingKind::Used ? FlowStepKind::Used
                       : B.How == DanglingKind::Returned ||
                               B.How == DanglingKind::GivenOut

@@ -27,7 +27,7 @@ Diagnostic describeDanglingDataPtr(const FlowFinding &F) {
   std::string Points = IsView ? " views " : " points into ";
   std::string Owner =
       quoted(F.Holder, IsView ? "a temporary" : "a temporary tensor");
-  if (F.Level == 2)
+  if (F.Form == unsigned(DanglingKind::GivenOut))
     return makeDiagnostic(F, "the result points into " + quoted(F.Holder, "") +
                                  ", which is gone after the call where the "
                                  "caller gives a temporary; take a named "
