@@ -3,7 +3,7 @@
 
   examples_test.py SERVER BUILD_FOLDER [unittest's arguments]
 
-Four of its files are opened, which have all four rules: parsing LibTorch's headers takes most of the time.
+Four of its files are opened, which have all four rules of scopes: parsing LibTorch's headers takes most of the time.
 """
 import pathlib
 import sys
@@ -38,7 +38,7 @@ class ExamplesTest(unittest.TestCase):
         for name in ["planted/trainer.cpp", "planted/embedding_cache.cpp"]:
             self.assertEqual(self.published(name), planted(name))
             seen.update(rule for _, rule in planted(name))
-        self.assertEqual(seen, RULES)
+        self.assertLessEqual(RULES, seen)
         path = EXAMPLES / "planted/embedding_cache.cpp"
         text = path.read_text()
         line, rule = planted("planted/embedding_cache.cpp")[-1]
