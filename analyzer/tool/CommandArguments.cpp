@@ -34,6 +34,20 @@ std::optional<std::string> reasonToSkip(const CompileCommand &Command) {
   return std::nullopt;
 }
 
+std::vector<PathOption> pathOptions(llvm::ArrayRef<std::string> Words,
+                                    llvm::ArrayRef<llvm::StringRef> Options) {
+  std::vector<PathOption> Found;
+  for (size_t I = 0; I < Words.size(); ++I)
+    for (llvm::StringRef Option : Options) {
+      llvm::StringRef Path = Words[I];
+      if (!Path.consume_front(Option))
+        continue;
+      bool IsApart = Path.empty() && I + 1 < Words.size();
+      Found.push_back({I, IsApart ? 2U : 1U, IsApart ? Words[I + 1] : Path});
+    }
+  return Found;
+}
+
 /// Another compiler's precompiled header cannot be read. CMake includes the
 /// header's text beside it, so nothing is lost.
 static CommandLineArguments

@@ -148,6 +148,18 @@ static FileReport failed(FileReport Report, Step Reason) {
   return Report;
 }
 
+bool runFrontend(std::vector<std::string> Arguments,
+                 clang::tooling::FrontendActionFactory &Factory,
+                 clang::DiagnosticConsumer &Consumer) {
+  llvm::IntrusiveRefCntPtr<clang::FileManager> Files(
+      new clang::FileManager(clang::FileSystemOptions()));
+  clang::tooling::ToolInvocation Invocation(
+      std::move(Arguments), &Factory, Files.get(),
+      std::make_shared<clang::PCHContainerOperations>());
+  Invocation.setDiagnosticConsumer(&Consumer);
+  return Invocation.run();
+}
+
 /// Analyses the file as \p Arguments say.
 static FileReport parseAndAnalyze(const std::string &File,
                                   std::vector<std::string> Arguments,
@@ -158,13 +170,7 @@ static FileReport parseAndAnalyze(const std::string &File,
   Report.Status = FileStatus::Failed;
   ErrorKeeper Errors;
   AnalyzingFactory Factory(Settings, Report);
-  llvm::IntrusiveRefCntPtr<clang::FileManager> Files(
-      new clang::FileManager(clang::FileSystemOptions()));
-  clang::tooling::ToolInvocation Invocation(
-      std::move(Arguments), &Factory, Files.get(),
-      std::make_shared<clang::PCHContainerOperations>());
-  Invocation.setDiagnosticConsumer(&Errors);
-  Invocation.run();
+  runFrontend(std::move(Arguments), Factory, Errors);
 
   Report.Errors = Errors.Errors;
   Report.PeakMegabytes = peakMegabytes();

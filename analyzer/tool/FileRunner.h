@@ -10,6 +10,13 @@
 #include "clang/Tooling/CompilationDatabase.h"
 #include <optional>
 
+namespace clang {
+class DiagnosticConsumer;
+namespace tooling {
+class FrontendActionFactory;
+} // namespace tooling
+} // namespace clang
+
 namespace tensorscope {
 
 class CheckSelection;
@@ -35,6 +42,22 @@ reasonToSkip(const clang::tooling::CompileCommand &Command);
 std::vector<std::string>
 argumentsToParse(const clang::tooling::CompileCommand &Command,
                  llvm::StringRef ResourceFolder);
+
+/// An option of a command that names a path, joined with it or before it.
+struct PathOption {
+  size_t Word = 0;
+  size_t WordCount = 1;
+  llvm::StringRef Path;
+};
+
+/// Those of \p Words that are one of \p Options, such as `-I`, in their order.
+std::vector<PathOption> pathOptions(llvm::ArrayRef<std::string> Words,
+                                    llvm::ArrayRef<llvm::StringRef> Options);
+
+/// Runs Clang's frontend on what \p Arguments name; true if it succeeds.
+bool runFrontend(std::vector<std::string> Arguments,
+                 clang::tooling::FrontendActionFactory &Factory,
+                 clang::DiagnosticConsumer &Consumer);
 
 /// \p CompiledHeader, if not empty, has headers that the file begins with; a
 /// file that has errors with it is parsed without. Changes this process's

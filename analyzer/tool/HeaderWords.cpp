@@ -6,7 +6,6 @@
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace tensorscope {
@@ -46,16 +45,21 @@ bool writeWords(llvm::ArrayRef<std::string> Files, llvm::StringRef To) {
   return !Failed;
 }
 
-bool hasAnyWord(llvm::StringRef Written, llvm::ArrayRef<std::string> Names) {
-  if (Names.empty())
-    return false;
+HeaderWords HeaderWords::read(llvm::StringRef Written) {
+  HeaderWords Read;
   auto Text = llvm::MemoryBuffer::getFile(Written);
   if (!Text)
-    return true;
-  llvm::SmallVector<llvm::StringRef, 0> Words;
-  (*Text)->getBuffer().split(Words, '\n', -1, /*KeepEmpty=*/false);
+    return Read;
+  Read.Text = std::move(*Text);
+  llvm::SmallVector<llvm::StringRef, 0> Lines;
+  Read.Text->getBuffer().split(Lines, '\n', -1, /*KeepEmpty=*/false);
+  Read.Words.assign(Lines.begin(), Lines.end());
+  return Read;
+}
+
+bool HeaderWords::hasAny(llvm::ArrayRef<std::string> Names) const {
   return llvm::any_of(Names, [&](llvm::StringRef Name) {
-    return std::binary_search(Words.begin(), Words.end(), Name);
+    return !Text || std::binary_search(Words.begin(), Words.end(), Name);
   });
 }
 

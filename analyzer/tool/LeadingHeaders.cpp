@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/LeadingHeaders.h"
+#include "tool/FileRunner.h"
 #include "tool/Paths.h"
 #include "clang/Lex/DependencyDirectivesScanner.h"
 #include "llvm/ADT/STLExtras.h"
@@ -173,19 +174,12 @@ std::string HeaderWalk::resolve(llvm::StringRef Header, bool IsQuoted) const {
   return {};
 }
 
-/// The values of an option that stands before them or is joined with them.
 std::vector<std::string>
 valuesOf(llvm::StringRef Option,
          const clang::tooling::CompileCommand &Command) {
   std::vector<std::string> Values;
-  for (size_t I = 0; I < Command.CommandLine.size(); ++I) {
-    llvm::StringRef Value = Command.CommandLine[I];
-    if (!Value.consume_front(Option))
-      continue;
-    if (Value.empty() && I + 1 < Command.CommandLine.size())
-      Value = Command.CommandLine[I + 1];
-    Values.push_back(absolutePath(Value, Command.Directory));
-  }
+  for (const PathOption &Given : pathOptions(Command.CommandLine, Option))
+    Values.push_back(absolutePath(Given.Path, Command.Directory));
   return Values;
 }
 

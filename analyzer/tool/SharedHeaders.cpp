@@ -118,18 +118,13 @@ static bool hasLibTorch(llvm::StringRef Folder) {
 static std::vector<std::string>
 withoutProjectFolders(llvm::ArrayRef<std::string> Words,
                       llvm::StringRef Directory) {
-  std::vector<std::string> Kept;
-  for (size_t I = 0; I < Words.size(); ++I) {
-    llvm::StringRef Folder = Words[I];
-    bool IsFolder = Folder.consume_front("-iquote") || Folder.consume_front("-I");
-    bool IsApart = IsFolder && Folder.empty() && I + 1 < Words.size();
-    if (IsApart)
-      Folder = Words[I + 1];
-    if (!IsFolder || hasLibTorch(absolutePath(Folder, Directory)))
-      Kept.push_back(Words[I]);
-    else
-      I += IsApart;
-  }
+  std::vector<std::string> Kept = Words.vec();
+  std::vector<PathOption> Folders = pathOptions(Words, {"-iquote", "-I"});
+  for (const PathOption &Given : llvm::reverse(Folders))
+    if (!hasLibTorch(absolutePath(Given.Path, Directory))) {
+      auto First = Kept.begin() + Given.Word;
+      Kept.erase(First, First + Given.WordCount);
+    }
   return Kept;
 }
 
@@ -163,17 +158,11 @@ static std::string flagsOf(const CompileCommand &Command,
     return {};
   std::vector<std::string> Texts =
       argumentsToParse(*General, ResourceFolder);
-  bool IsRelative = false;
-  for (size_t I = 0; I < Texts.size(); ++I)
-    for (llvm::StringRef Option : {"-I", "-isystem", "-iquote", "-include"}) {
-      llvm::StringRef Value = Texts[I];
-      if (!Value.consume_front(Option))
-        continue;
-      if (Value.empty() && I + 1 < Texts.size())
-        Value = Texts[I + 1];
-      IsRelative |= !path::is_absolute(Value);
-    }
-  if (IsRelative)
+  if (llvm::any_of(
+          pathOptions(Texts, {"-I", "-isystem", "-iquote", "-include"}),
+          [](const PathOption &Given) {
+            return !path::is_absolute(Given.Path);
+          }))
     Texts.push_back(Command.Directory);
   return PrecompiledHeaders::keyOf(Texts);
 }
@@ -223,15 +212,10 @@ static bool precompile(const Work &W, llvm::StringRef ResourceFolder,
     return false;
   std::optional<CompileCommand> Command = commandFor(W.Command, File);
   PrecompilingFactory Factory(To, Inputs);
-  llvm::IntrusiveRefCntPtr<clang::FileManager> Files(
-      new clang::FileManager(clang::FileSystemOptions()));
-  clang::tooling::ToolInvocation Invocation(
-      argumentsToParse(*Command, ResourceFolder), &Factory, Files.get(),
-      std::make_shared<clang::PCHContainerOperations>());
   clang::IgnoringDiagConsumer Quiet;
-  Invocation.setDiagnosticConsumer(&Quiet);
-  return Invocation.run() && writeWords(Inputs->getDependencies(),
-                                        Headers.fileOf(Key, ".words"));
+  return runFrontend(argumentsToParse(*Command, ResourceFolder), Factory,
+                     Quiet) &&
+         writeWords(Inputs->getDependencies(), Headers.fileOf(Key, ".words"));
 }
 
 /// Processor time of the processes that this one waited for.
@@ -252,11 +236,13 @@ SharedHeaders shareHeaders(llvm::ArrayRef<CompileCommand> Commands,
     return Shared;
   auto Use = [&](const std::string &Key, const Work &W) {
     std::optional<std::string> File = Headers.find(Key);
-    if (File)
-      for (size_t I = 0; I < W.Files.size(); ++I)
-        if (!hasAnyWord(Headers.fileOf(Key, ".words"), W.Macros[I]))
-          Shared.Compiled[W.Files[I]] = *File;
-    return File.has_value();
+    if (!File)
+      return false;
+    HeaderWords Words = HeaderWords::read(Headers.fileOf(Key, ".words"));
+    for (size_t I = 0; I < W.Files.size(); ++I)
+      if (!Words.hasAny(W.Macros[I]))
+        Shared.Compiled[W.Files[I]] = *File;
+    return true;
   };
   std::map<std::string, Work> Planned = planWork(Commands, ResourceFolder);
   std::vector<std::string> ToMake;

@@ -13,15 +13,16 @@ TEST(HeaderWordsTest, TheWordsOfAllFilesAreFoundUnderConditionsToo) {
       {Folder.write("a.h", "#ifdef USE_CUDA\nint x;\n#endif\n"),
        Folder.write("b.h", "#define MAX(a) (a) // LIMIT\n\"TEXT\" z")},
       Written));
+  HeaderWords Words = HeaderWords::read(Written);
   for (const char *Word : {"USE_CUDA", "x", "int", "MAX", "a", "z", "ifdef"})
-    EXPECT_TRUE(hasAnyWord(Written, {"NONE", Word})) << Word;
-  EXPECT_FALSE(hasAnyWord(Written, {"LIMIT", "TEXT", "MA", "USE", ""}));
-  EXPECT_FALSE(hasAnyWord(Written, {}));
+    EXPECT_TRUE(Words.hasAny({"NONE", Word})) << Word;
+  EXPECT_FALSE(Words.hasAny({"LIMIT", "TEXT", "MA", "USE", ""}));
+  EXPECT_FALSE(Words.hasAny({}));
 }
 
 TEST(HeaderWordsTest, WhatCannotBeReadMayHaveAnyWord) {
   TemporaryFolder Folder;
-  EXPECT_TRUE(hasAnyWord(Folder.path("absent"), {"A"}));
+  EXPECT_TRUE(HeaderWords::read(Folder.path("absent")).hasAny({"A"}));
   EXPECT_FALSE(writeWords({Folder.path("absent.h")}, Folder.path("words")));
   EXPECT_FALSE(writeWords({}, Folder.path("absent/words")));
 }
