@@ -36,10 +36,15 @@ static std::string calledName(const Stmt *At) {
   return F ? F->getNameAsString() : "";
 }
 
+/// Null where it is not returned.
+static const Expr *returnedValue(const BorrowFinding &B) {
+  const auto *Return = dyn_cast_or_null<ReturnStmt>(B.Used);
+  return Return ? Return->getRetValue() : nullptr;
+}
+
 /// Of an object that frees something, callers expect that it has its memory.
 static bool givesOwner(const BorrowFinding &B) {
-  const auto *Return = dyn_cast_or_null<ReturnStmt>(B.Used);
-  const Expr *Value = Return ? Return->getRetValue() : nullptr;
+  const Expr *Value = returnedValue(B);
   const CXXRecordDecl *Class =
       Value ? Value->getType()->getAsCXXRecordDecl() : nullptr;
   return Class && Class->hasDefinition() && !Class->hasTrivialDestructor();
@@ -73,8 +78,7 @@ FlowFinding danglingFinding(const BorrowFinding &B) {
 /// `.clone()` behind what is returned, where it is the tensor itself.
 static void addClone(FlowFinding &F, const BorrowFinding &B,
                      const ASTContext &Ctx) {
-  const auto *Return = dyn_cast_or_null<ReturnStmt>(B.Used);
-  const Expr *Value = Return ? Return->getRetValue() : nullptr;
+  const Expr *Value = returnedValue(B);
   const CXXRecordDecl *Class =
       Value ? Value->getType()->getAsCXXRecordDecl() : nullptr;
   if (!Class || qualifiedName(Class) != "at::Tensor")
