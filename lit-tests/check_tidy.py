@@ -5,7 +5,8 @@
   check_tidy.py [options] FILE RULES TEMP_PREFIX
 
 The file is tested with each --tool VERSION TIDY PLUGIN, and all must agree; or with `tensorscope check` in their place,
-which applies no fix-its. RULES is what goes into --checks after "-*,". In the file (a suffix from --check-suffixes may follow each name as "-SUFFIX"):
+which applies no fix-its. RULES is what goes into --checks after "-*,". In the file (a suffix from --check-suffixes may
+follow each name as "-SUFFIX"):
   // CHECK-MESSAGES: text   a warning that must appear, in order; the notes of a warning need not be listed
   // CHECK-NOTES: text      the same, and every note must be listed too; not together with CHECK-MESSAGES
   // CHECK-FIXES: text      must appear, in order, in the file after its fix-its were applied

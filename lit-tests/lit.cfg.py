@@ -32,7 +32,8 @@ if config.tensorscope_torch:
     for part in ("include", "include/torch/csrc/api/include"):
         torch_flags += ["-isystem", os.path.join(config.tensorscope_torch, part)]
 
-harness = [sys.executable, os.path.join(root, "check_tidy.py"), "--filecheck", in_tools("FileCheck")]
+comparison = [sys.executable, os.path.join(root, "check_tidy.py"), "--filecheck", in_tools("FileCheck")]
+harness = list(comparison)
 for major, (tidy, plugin) in sorted(config.tensorscope_plugins.items(), reverse=True):
     config.available_features.add("llvm-" + major)
     config.substitutions.append(("%clang_tidy_" + major, shlex.quote(tidy)))
@@ -45,11 +46,11 @@ if config.tensorscope_has_tool:
 config.environment["XDG_CACHE_HOME"] = os.path.join(build, "test-cache")
 check = os.path.join(build, "bin", "tensorscope")
 config.substitutions += [
-    ("%check_torch", quoted(harness[:4] + ["--check", check] + ["--flag=" + flag for flag in torch_flags])),
+    ("%check_torch", quoted(comparison + ["--check", check] + ["--flag=" + flag for flag in torch_flags])),
     ("%check_tidy_torch", quoted(harness + ["--first-tool-only"] + ["--flag=" + flag for flag in torch_flags])),
     ("%check_tidy", quoted(harness + ["--flag=" + flag for flag in stub_flags])),
     ("%check_page", quoted([sys.executable, os.path.join(root, "check_page.py")])),
-    ("%tensorscope", shlex.quote(os.path.join(build, "bin", "tensorscope"))),
+    ("%tensorscope", shlex.quote(check)),
     ("%clangxx", shlex.quote(in_tools("clang++"))),
     ("%filecheck", shlex.quote(in_tools("FileCheck"))),
     ("%torch_flags", quoted(torch_flags)),
